@@ -1,0 +1,220 @@
+"""What the arrays of each kind of artifact are and what must hold between them. No files here: see store.py.
+
+An artifact is a dataclass whose fields are named like the members of its .npz. A field of words is one ``Words``
+object in memory and two members (NAME_bytes, NAME_offsets) in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Words(Sequence[str]):
+    """A sequence of strings over one UTF-8 buffer.
+
+    Parameters
+    ----------
+    data : uint8, the words' bytes one after another.
+    offsets : int64, shape (n + 1,), ascending from 0 to ``len(data)``; word i is ``data[offsets[i]:offsets[i + 1]]``.
+    """
+
+    def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        self.data, self.offsets = data, offsets
+
+    @classmethod
+    def of(cls, words: Iterable[str | bytes]) -> Words:
+        """Return the words as one buffer; str is encoded as UTF-8."""
+        parts = [w.encode() if isinstance(w, str) else w for w in words]
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(p) for p in parts], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def bytes_at(self, i: int) -> bytes:
+        """Return word i as its bytes."""
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        return self.bytes_at(int(i) % len(self)).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        raw = self.data.tobytes()
+        ends = self.offsets.tolist()
+        return (raw[a:b].decode("utf-8", "replace") for a, b in zip(ends[:-1], ends[1:], strict=True))
+
+    def find(self, word: str) -> int:
+        """Return the place of the word, or -1. Looks through the buffer, so no index is built for a few queries."""
+        key = word.encode()
+        if not key:
+            empty = np.flatnonzero(self.offsets[1:] == self.offsets[:-1])
+            return int(empty[0]) if len(empty) else -1
+        raw, at = self.data.tobytes(), -1
+        while (at := raw.find(key, at + 1)) >= 0:
+            i = int(np.searchsorted(self.offsets, at, "right")) - 1
+            if self.offsets[i] == at and self.offsets[i + 1] == at + len(key):
+                return i
+        return -1
+
+
+class Blocks:
+    """An array that is produced while it is written: its dtype, the shape of one item, and an iterator of blocks."""
+
+    def __init__(self, dtype: Any, blocks: Iterable[NDArray[Any]], item_shape: tuple[int, ...] = ()) -> None:
+        self.dtype, self.blocks, self.item_shape = np.dtype(dtype), blocks, item_shape
+
+
+@dataclass(frozen=True)
+class Member:
+    """One array of a kind: allowed dtypes (as in ``np.dtype.str`` without byte order), dimensions, whether it must exist."""
+
+    dtypes: tuple[str, ...]
+    ndim: int = 1
+    required: bool = True
+
+
+_INT, _FLOAT = ("i8",), ("f8",)
+_WORD = {"word_bytes": Member(("u1",)), "word_offsets": Member(_INT)}
+
+
+@dataclass(kw_only=True)
+class Artifact:
+    """What all kinds share.
+
+    ``stats`` (figures of the report), ``text`` (how the text was cut: split, lower, tokenizer) and ``options`` (what
+    an automatic option became) go into meta when it is written; ``meta`` is what was read, empty before.
+    """
+
+    kind: ClassVar[str] = ""
+    members: ClassVar[dict[str, Member]] = {}
+    stats: dict[str, Any] = field(default_factory=dict)
+    text: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise ValueError, one clause without the file's name, if sizes do not fit together. Reads little."""
+
+
+def _same(what: str, found: int, expected: int) -> None:
+    if found != expected:
+        raise ValueError(f"{what} has {found:,} entries where {expected:,} are due")
+
+
+@dataclass(kw_only=True)
+class Tokens(Artifact):
+    """Token ids of a text, row by row.
+
+    ids : unsigned, the smallest type that fits; with --gaps keep id V (= len(words)) is a dropped word.
+    row_offsets : int64 (rows + 1); row r is ids[row_offsets[r]:row_offsets[r + 1]].
+    words : the V types, most frequent first, ties by UTF-8 bytes.
+    unigram : int64 (V,), how often each type stands in this text.
+    ``stats["open_rows"]``: the numbers of the rows whose last LF was missing in the input.
+    """
+
+    kind: ClassVar[str] = "tokens"
+    members: ClassVar[dict[str, Member]] = {
+        "ids": Member(("u1", "u2", "u4")),
+        "row_offsets": Member(_INT),
+        **_WORD,
+        "unigram": Member(_INT),
+    }
+    ids: Any
+    row_offsets: Any
+    words: Words
+    unigram: NDArray[np.int64]
+
+    def check(self) -> None:
+        _same("unigram", len(self.unigram), len(self.words))
+        if len(self.row_offsets) < 1 or self.row_offsets[0] != 0 or self.row_offsets[-1] != len(self.ids):
+            raise ValueError("row_offsets do not span the ids")
+
+
+@dataclass(kw_only=True)
+class Counts(Artifact):
+    """Co-occurrence counts as a sparse matrix in compressed rows, columns ascending within a row.
+
+    data : int64 for flat weights, else float64; all > 0.  indices : int32 columns.  indptr : int64 (rows + 1).
+    shape : int64 (2,).  words : of the columns; ``rows`` : labels of the rows where they are not the same words.
+    unigram : int64, frequencies of ``words`` in the text.
+    """
+
+    kind: ClassVar[str] = "counts"
+    members: ClassVar[dict[str, Member]] = {
+        "data": Member(("i8", "f8")),
+        "indices": Member(("i4",)),
+        "indptr": Member(_INT),
+        "shape": Member(_INT),
+        **_WORD,
+        "row_bytes": Member(("u1",), required=False),
+        "row_offsets": Member(_INT, required=False),
+        "unigram": Member(_INT),
+    }
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: NDArray[np.int64]
+    words: Words
+    rows: Words | None = None
+    unigram: NDArray[np.int64]
+
+    def check(self) -> None:
+        _same("shape", len(self.shape), 2)
+        _same("words", len(self.words), int(self.shape[1]))
+        _same("row labels", len(self.rows if self.rows is not None else self.words), int(self.shape[0]))
+        _same("unigram", len(self.unigram), len(self.words))
+        _same("indptr", len(self.indptr), int(self.shape[0]) + 1)
+        _same("indices", len(self.indices), len(self.data))
+        if self.indptr[0] != 0 or self.indptr[-1] != len(self.data):
+            raise ValueError("indptr does not span the data")
+
+
+@dataclass(kw_only=True)
+class Vectors(Artifact):
+    """Word vectors.
+
+    vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
+    singular_values : float64 (d,), descending.  documents : float32 (documents, d).
+    """
+
+    kind: ClassVar[str] = "vectors"
+    members: ClassVar[dict[str, Member]] = {
+        "vectors": Member(("f4",), 2),
+        **_WORD,
+        "unigram": Member(_INT),
+        "contexts": Member(("f4",), 2, required=False),
+        "singular_values": Member(_FLOAT, required=False),
+    }
+    vectors: Any
+    words: Words
+    unigram: NDArray[np.int64]
+    contexts: Any = None
+    singular_values: Any = None
+
+    def check(self) -> None:
+        _same("words", len(self.words), len(self.vectors))
+        _same("unigram", len(self.unigram), len(self.words))
+        if self.contexts is not None and self.contexts.shape != self.vectors.shape:
+            raise ValueError(f"contexts have shape {self.contexts.shape}, vectors {self.vectors.shape}")
+        if self.singular_values is not None:
+            _same("singular_values", len(self.singular_values), self.vectors.shape[1])
+
+
+#: the kinds by name, and which command makes each
+KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokens, Counts, Vectors)}
+MAKERS = {
+    "tokenizer": "embcli bpe-train corpus.txt -o tokenizer.npz",
+    "tokens": "embcli encode corpus.txt --words -o tokens.npz",
+    "counts": "embcli cooc tokens.npz -o counts.npz",
+    "vectors": "embcli svd counts.npz -o vectors.npz",
+}

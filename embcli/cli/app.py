@@ -1,0 +1,184 @@
+"""The command line: one Typer command per row of spec.STEPS, and errors turned into one line and an exit code.
+
+Nothing but Typer and the standard library is imported here; a command loads what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NoReturn, Optional
+
+import typer
+
+from embcli import __version__
+from embcli.errors import EmbcliError
+from embcli.spec import STEPS, Common, Field, Step, StepCommon, fields, make
+
+#: Typer's own class of usage errors and its parent, reached without naming a private module
+_UsageError, _ClickError = typer.BadParameter.__mro__[1:3]
+
+
+def _annotation(f: Field) -> Any:
+    """Return the annotated type that makes Typer offer a field as an option."""
+    flag = f"{f.flag}/--no-{f.flag[2:]}" if f.kind is bool and f.optional else f.flag
+    shown: Any = f.opt.unset if f.opt.unset else f.kind is not bool
+    extra: dict[str, Any] = {"metavar": f.opt.metavar} if f.opt.metavar else {}
+    if f.choices:
+        extra = {"metavar": "|".join(f.choices), "autocompletion": lambda incomplete: [c for c in f.choices if c.startswith(incomplete)]}
+    option = typer.Option(
+        flag, *f.opt.flags, help=f.opt.help, show_default=shown, rich_help_panel=f.opt.panel, **extra
+    )
+    kind: Any = list[str] if f.repeatable else Optional[f.kind] if f.optional else f.kind  # noqa: UP045 (built at run time)
+    return Annotated[kind, option]
+
+
+def _option_sets(step: Step) -> tuple[type, ...]:
+    """Return the params classes whose fields are a command's options."""
+    return (step.params, StepCommon, Common) if step.writes else (step.params, Common)
+
+
+def _command(step: Step) -> Callable[..., None]:
+    """Return a function with the signature that Typer needs for a step."""
+    sets = _option_sets(step)
+    seen = [f for s in sets for f in fields(s)]
+    optional = any(f.name in ("text", "centroid") for f in seen)
+    wanted: Any = list[str] if step.many else str
+    argument = typer.Argument(metavar=step.metavar, show_default=False, help=_reads(step))
+    parameters = [
+        inspect.Parameter(
+            "inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            annotation=Annotated[Optional[wanted] if optional else wanted, argument],  # noqa: UP045
+            default=None if optional else inspect.Parameter.empty,
+        )
+    ]
+    parameters += [
+        inspect.Parameter(
+            f.name, inspect.Parameter.KEYWORD_ONLY, annotation=_annotation(f), default=list(f.default) if f.repeatable else f.default
+        )
+        for f in seen
+    ]
+
+    def run(inputs: Any = None, **values: Any) -> None:
+        given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs] if inputs else []
+        made = [make(s, {f.name: values[f.name] for f in fields(s)}) for s in sets]
+        _dispatch(step, given, made)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__name__ = step.name
+    run.__doc__ = f"{step.summary}\n\n{step.details}"
+    return run
+
+
+def _reads(step: Step) -> str:
+    """Return the help text of a command's inputs."""
+    if step.reads == ("text",):
+        return "Files or folders of text; - is stdin."
+    if step.name == "neighbors":
+        return "An artifact and queries, or artifacts, --, and queries."
+    return f"Artifact of kind {' or '.join(step.reads)}; - is stdin." if len(step.reads) < 3 else "Any artifact; - is stdin."
+
+
+def _dispatch(step: Step, inputs: list[str], made: list[Any]) -> None:
+    """Run a step or a report; heavy modules are imported below this point."""
+    from embcli.cli.console import Console
+
+    console = Console(step.name, made[-1], made[1].progress if step.writes else None)
+    if step.writes:
+        from embcli.cli.steps import run_step
+
+        run_step(step, inputs, made[0], made[1], console)
+    else:
+        from embcli.cli import queries
+
+        getattr(queries, step.name)(inputs, made[0], console)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"embcli {__version__}")
+        raise typer.Exit
+
+
+def build() -> typer.Typer:
+    """Return the Typer app with every command of the spec."""
+    app = typer.Typer(
+        name="embcli", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="From raw text to nearest neighbors and analogies: tokens, counts, vectors, tables. "
+        "Every step reads and writes .npz artifacts.",
+        epilog="Documentation: README.md. Steps chain in shells and Makefiles; - is stdin or stdout.",
+    )
+
+    @app.callback()
+    def _root(
+        version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    ) -> None: ...
+
+    for step in STEPS.values():
+        examples = "Examples:\n" + "\n".join(f"  {e}" for e in step.examples)
+        app.command(step.name, rich_help_panel=step.panel, epilog=examples, no_args_is_help=False)(_command(step))
+    return app
+
+
+def _split_queries(argv: list[str]) -> list[str]:
+    """Mark the first -- of ``neighbors`` with a second one, since the parser swallows the first."""
+    if argv[:1] == ["neighbors"] and "--" in argv:
+        at = argv.index("--")
+        return [*argv[:at], "--", *argv[at:]]
+    return argv
+
+
+def _fail(command: str, text: str, code: int) -> int:
+    """Print the one error line, whatever the terminal can show, and return the exit code."""
+    line = f"embcli {command}: error: {text}" if command else f"embcli: error: {text}"
+    line = " ".join(line.split("\n"))
+    encoding = sys.stderr.encoding or "ascii"
+    print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+    return code
+
+
+def _on_sigterm(signum: int, frame: Any) -> NoReturn:
+    """Leave by the same road as any failure, so that temporary files are removed."""
+    raise SystemExit(143)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code (see errors.py; 130 interrupted, 143 terminated)."""
+    signal.signal(signal.SIGTERM, _on_sigterm)
+    args = _split_queries(list(sys.argv[1:] if argv is None else argv))
+    command = args[0] if args and args[0] in STEPS else ""
+    traceback = os.environ.get("EMBCLI_TRACEBACK", "0") not in ("", "0")
+    try:
+        code = typer.main.get_command(build()).main(args, prog_name="embcli", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except EmbcliError as e:
+        if traceback:
+            raise
+        return _fail(command, str(e), e.exit_code)
+    except _ClickError as e:  # type: ignore[misc]
+        text = e.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return _fail(command, f"{text}; see 'embcli {command + ' ' if command else ''}--help'", 2) if text else 2
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail(command, "interrupted; nothing was written", 130)
+    except BrokenPipeError:
+        # the reader of our pipe has left; keep Python from complaining once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (OSError, MemoryError) as e:
+        if traceback:
+            raise
+        return _fail(command, _system_error(e), 1)
+
+
+def _system_error(e: OSError | MemoryError) -> str:
+    """Return what the system refused, in one clause."""
+    if isinstance(e, MemoryError):
+        return f"out of memory{': ' + str(e) if str(e) else ''}; a smaller input or --memory may help"
+    name = f"{e.filename}: " if e.filename else ""
+    return f"{name}{e.strerror or e}"

@@ -1,0 +1,126 @@
+"""What a person sees while a command runs: notes, progress and the summary on stderr, data on stdout.
+
+stdout is data, stderr is talk. Nothing here decides a result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from embcli.errors import UsageError
+from embcli.spec import Common
+
+
+class Console:
+    """The streams of one command.
+
+    ``progress`` None means: on a terminal. Quiet leaves only errors.
+    """
+
+    def __init__(self, command: str, common: Common, progress: bool | None = None) -> None:
+        self.command, self.quiet, self.verbose, self.json = command, common.quiet, common.verbose, common.json
+        self.started = time.monotonic()
+        wanted = sys.stderr.isatty() if progress is None else progress
+        self._meter = Meter(command) if wanted and not self.quiet else None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the command started."""
+        return time.monotonic() - self.started
+
+    def say(self, text: str) -> None:
+        """Print one line of talk, unless quiet."""
+        if not self.quiet:
+            self._line(text)
+
+    def warn(self, text: str) -> None:
+        """Print a warning, unless quiet."""
+        self.say(f"warning: {text}")
+
+    def detail(self, text: str) -> None:
+        """Print a line that only --verbose shows."""
+        if self.verbose:
+            self.say(text)
+
+    def progress(self, done: float, total: float, unit: str) -> None:
+        """Show how far the work is."""
+        if self._meter:
+            self._meter.show(done, total, unit)
+
+    def data(self, text: str) -> None:
+        """Write text to stdout; what its encoding cannot hold becomes an escape."""
+        if self._meter:
+            self._meter.clear()
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def data_json(self, value: dict[str, Any]) -> None:
+        """Write one JSON object as a line on stdout."""
+        self.data(json.dumps(value, ensure_ascii=(sys.stdout.encoding or "ascii").lower() not in ("utf-8", "utf8")) + "\n")
+
+    def _line(self, text: str) -> None:
+        if self._meter:
+            self._meter.clear()
+        encoding = sys.stderr.encoding or "ascii"
+        print(f"embcli {self.command}: {text}".encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+
+
+class Meter:
+    """One line on a terminal: share done, speed, time left. Never goes back, never exceeds 100 %."""
+
+    def __init__(self, command: str) -> None:
+        self.command, self.started, self.last, self.share, self.width = command, time.monotonic(), 0.0, 0.0, 0
+        # off a terminal (--progress given) each report is a line of its own, so that logs hold no control characters
+        self.live = sys.stderr.isatty()
+
+    def show(self, done: float, total: float, unit: str) -> None:
+        """Draw the line anew, at most ten times a second (off a terminal: a line every ten seconds)."""
+        now = time.monotonic()
+        if now - self.last < (0.1 if self.live else 10):
+            return
+        self.last = now
+        spent = max(now - self.started, 1e-9)
+        text = f"embcli {self.command}: "
+        if total > 0:
+            self.share = min(max(self.share, done / total), 1.0)
+            left = spent / self.share - spent if self.share > 0 else 0.0
+            text += f"{100 * self.share:3.0f} %, {_scaled(done / spent)} {unit}/s, {left:.0f} s left"
+        else:
+            text += f"{_scaled(done)} {unit}, {_scaled(done / spent)} {unit}/s"
+        if self.live:
+            self.clear()
+            self.width = len(text)
+            sys.stderr.write("\r" + text)
+            sys.stderr.flush()
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Wipe the line before something else is printed."""
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            self.width = 0
+
+
+def _scaled(n: float) -> str:
+    """Return a number with a unit of size: 12.3 M."""
+    for size, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if n >= size:
+            return f"{n / size:.1f}{name}"
+    return f"{n:.0f}"
+
+
+def refuse_terminal(out: str | None) -> None:
+    """Raise UsageError if binary data is about to go to a terminal."""
+    if out == "-" and sys.stdout.isatty():
+        raise UsageError("-o -: refusing to write an artifact to a terminal; give a file name or a pipe")
+
+
+def limit_blas(threads: int) -> None:
+    """Fix the number of BLAS threads. Works only before numpy is loaded."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ[name] = str(threads)

@@ -1,0 +1,65 @@
+"""Options of steps that print instead of, or besides, writing an artifact: encode --text, --count, cooc --top."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from embcli.cli.console import Console
+from embcli.job import Job
+
+
+def show(table: Any, console: Console, form: str = "table") -> None:
+    """Print a report table on stdout: JSON lines with --json, else as ``form`` says."""
+    import os
+    import shutil
+    import sys
+
+    from embcli.report.tables import render
+
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    color = terminal and "NO_COLOR" not in os.environ
+    console.data(render(table, "jsonl" if console.json else form, terminal=terminal, width=width, color=color))
+
+
+def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> None:
+    """Print how one string is cut: a line a piece, with its bytes and, where --vocab is given, its id."""
+    from embcli.report.tables import Column, Table
+    from embcli.text.words import cut, cut_rule
+
+    rule, words = cut_rule(params)
+    columns = [Column("piece"), Column("bytes")] + ([Column("id", "right")] if words else [])
+    rows = []
+    for piece in cut(params.text, rule):
+        row: list[Any] = [piece, piece.encode().hex(" ")]
+        if words:
+            at = words.find(piece)
+            row.append(at if at >= 0 else None)
+        rows.append(row)
+    show(Table("", columns, rows), console)
+
+
+def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> None:
+    """Print how many tokens and types the text has, without writing ids."""
+    from embcli.text.words import count_only
+
+    stats = count_only(inputs, params, job)
+    stats = asdict(stats) if is_dataclass(stats) and not isinstance(stats, type) else dict(stats)
+    if console.json:
+        console.data_json(stats)
+        return
+    for key in ("tokens_read", "types_read", "highest_count", "tokens_kept", "types_kept", "rows"):
+        console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")
+
+
+def cooc_top(path: str, params: Any, console: Console) -> None:
+    """Print the heaviest pairs of counts that were just written."""
+    from embcli.artifacts import store
+    from embcli.counts.pairs import heaviest
+    from embcli.report.tables import Column, Table
+
+    counts = store.read(path, ("counts",))
+    columns = [Column("rank", "right"), Column("word"), Column("context"), Column("count", "right")]
+    rows = [[i, word, context, n] for i, (word, context, n) in enumerate(heaviest(counts, params.top), 1)]
+    show(Table("", columns, rows), console)

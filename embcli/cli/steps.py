@@ -1,0 +1,106 @@
+"""Run a step from the command line: threads, memory, notes, the summary line, and the options that only print."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from embcli.cli.console import Console, limit_blas, refuse_terminal
+from embcli.errors import UsageError
+from embcli.job import Job
+from embcli.spec import Step, StepCommon
+
+
+def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console) -> None:
+    """Run a step that writes an artifact, or one of its printing options."""
+    printing = _printer(step, params)
+    _check(step, inputs, common, printing is not None, console)
+    limit_blas(1)
+    job = Job(
+        seed=common.seed, threads=common.threads or _cores(), scratch=_scratch(common.out),
+        progress=console.progress, note=console.say, warn=console.warn,
+    )
+    if printing is not None and step.name == "encode":
+        _compiling(step, console)
+        printing(inputs, params, job, console)
+        return
+    with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
+        out = common.out if common.out is not None else str(Path(folder) / "out.npz")
+        _compiling(step, console)
+        from embcli.pipeline.execute import execute
+
+        outcome = execute(step, inputs, params, job, out)
+        if common.out is not None:
+            _summary(step, outcome, out, console)
+        if printing is not None:
+            printing(out, params, console)
+
+
+def _check(step: Step, inputs: list[str], common: StepCommon, printing: bool, console: Console) -> None:
+    """Find usage errors before any input is read."""
+    if common.out is None and not printing:
+        raise UsageError("missing option -o FILE (- is stdout)")
+    if common.out == "-" and (printing or console.json):
+        raise UsageError("-o -: stdout carries the artifact; print to it by a run of its own, or write to a file")
+    if inputs.count("-") > 1:
+        raise UsageError("- (stdin) can be given only once")
+    if not inputs and getattr(step.params, "text", None) is None:
+        raise UsageError(f"missing {step.metavar}")
+    refuse_terminal(common.out)
+    if common.out and common.out != "-":
+        folder = Path(common.out).parent
+        if not folder.is_dir():
+            raise UsageError(f"{common.out}: the folder {folder} does not exist; make it first")
+
+
+def _printer(step: Step, params: Any) -> Any:
+    """Return the function behind an option that prints, or None."""
+    from embcli.cli import prints
+
+    if step.name == "encode" and params.text is not None:
+        return prints.encode_text
+    if step.name == "encode" and params.count:
+        return prints.encode_count
+    if step.name == "cooc" and params.top:
+        return prints.cooc_top
+    return None
+
+
+def _compiling(step: Step, console: Console) -> None:
+    """Import the step's module, and say so once if its kernels have to be compiled."""
+    from embcli.pipeline.execute import load
+
+    load(step)
+    jit = sys.modules.get("embcli.kernels._jit")
+    if jit is None:
+        return
+    if jit.CACHE is None:
+        console.say("compiling kernels (no folder can be written to keep them; set EMBCLI_CACHE to one)")
+    elif jit.FIRST_RUN:
+        console.say("compiling kernels, first run only")
+
+
+def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
+    """Print the one line of a finished step, or its JSON object."""
+    from embcli.report.summary import sentence
+
+    name = "stdout" if out == "-" else out
+    console.say(f"{name}: {sentence(outcome.kind, outcome.meta)}, {console.seconds:.1f} s")
+    if console.json:
+        console.data_json({
+            "step": step.name, "out": out, "kind": outcome.kind, "digest": outcome.digest,
+            "options": outcome.meta["options"], "stats": outcome.meta["stats"], "seconds": round(console.seconds, 3),
+        })
+
+
+def _cores() -> int:
+    """Return the number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _scratch(out: str | None) -> str | None:
+    """Return the folder for temporary files: beside the output, where room for it must be anyway."""
+    return str(Path(out).parent) if out not in (None, "-") else None  # type: ignore[arg-type]

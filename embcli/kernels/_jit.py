@@ -1,0 +1,66 @@
+"""The one place that compiles: the decorators of every kernel, and where compiled code is kept.
+
+Numba's cache does not see edits in other files, nor bounds checking, so the cache folder is named by a digest of all
+kernel sources and by that switch. Without a writable folder kernels are compiled anew in each process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _user_cache() -> Path:
+    """Return the folder for compiled kernels: EMBCLI_CACHE, or the user's cache folder as the system names it."""
+    if own := os.environ.get("EMBCLI_CACHE"):
+        return Path(own)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", "~")).expanduser() / "embcli"
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches/embcli").expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "embcli"
+
+
+def _cache_folder() -> tuple[Path | None, bool]:
+    """Return a writable folder for this version of the kernels, or None, and whether it is new."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode() + source.read_bytes())
+    checked = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
+    try:
+        folder = _user_cache() / f"kernels-{digest.hexdigest()[:16]}{checked}"
+        new = not folder.is_dir() or not any(folder.iterdir())
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except (OSError, RuntimeError):
+        return None, True
+    return folder, new
+
+
+#: folder of compiled kernels (None: there is no writable one), and whether this process has to compile
+CACHE, FIRST_RUN = _cache_folder()
+if CACHE is not None:
+    os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
+
+import numba  # noqa: E402  (reads NUMBA_CACHE_DIR when it is imported)
+
+
+def kernel(f: F) -> F:
+    """Compile a loop over arrays: exact float rules, no GIL, division by zero gives inf as in NumPy."""
+    return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy")(f)  # type: ignore[no-any-return]
+
+
+def fast_kernel(f: F) -> F:
+    """Compile a loop whose sums may be reassociated (fastmath). Its inputs must be finite.
+
+    The compiled order is fixed by the code, never by the number of threads, so equal inputs still give equal bits.
+    """
+    return numba.njit(cache=CACHE is not None, nogil=True, fastmath=True, error_model="numpy")(f)  # type: ignore[no-any-return]

@@ -1,0 +1,86 @@
+"""Shared helpers: where outside data lies, and how the command line is run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("embcli", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.load_profile("embcli")
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+
+
+def shared() -> Path:
+    """Return the folder of real corpora beside the project, or skip the test: the project does not need it."""
+    folder = Path(os.environ.get("EMBCLI_SHARED", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no folder of real corpora here (EMBCLI_SHARED)")
+    return folder
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a finished command left: exit code, stdout and stderr as bytes."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8")
+
+    @property
+    def talk(self) -> str:
+        return self.err.decode("utf-8")
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """Return an environment in which no setting of the machine reaches the command."""
+    gone = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "EMBCLI_TRACEBACK", "TTY_COMPATIBLE")
+    kept = {k: v for k, v in os.environ.items() if k not in gone}
+    return kept | {"NO_COLOR": "1", "TERMINAL_WIDTH": "100", "COLUMNS": "100", "PYTHONPATH": str(ROOT)} | extra
+
+
+def embcli(*args: str | Path, stdin: bytes | None = None, cwd: Path | None = None, timeout: float = 300, **env: str) -> Ran:
+    """Run the command line in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "embcli", *map(str, args)], input=stdin if stdin is not None else b"", capture_output=True,
+        cwd=cwd, env=environment(**env), timeout=timeout, check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def ok(*args: str | Path, **kw: object) -> Ran:
+    """Run the command line and require exit code 0."""
+    ran = embcli(*args, **kw)  # type: ignore[arg-type]
+    assert ran.code == 0, f"{args}: exit {ran.code}: {ran.talk}"
+    return ran
+
+
+def failed(ran: Ran, code: int, *parts: str) -> None:
+    """Require a clean failure: the exit code, one line on stderr that holds the parts, no traceback, no data."""
+    lines = [line for line in ran.talk.splitlines() if "compiling kernels" not in line]
+    assert ran.code == code, f"exit {ran.code}: {ran.talk}"
+    assert "Traceback" not in ran.talk
+    assert len(lines) == 1 and "error: " in lines[0], ran.talk
+    for part in parts:
+        assert part in lines[0], f"{part!r} not in {lines[0]!r}"
+
+
+@pytest.fixture(scope="session")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with tokens.npz, counts.npz and vectors.npz of the bundled corpus, made by the commands."""
+    folder = tmp_path_factory.mktemp("chain")
+    ok("encode", DATA / "corpus.txt", "--words", "--lower", "-o", folder / "tokens.npz")
+    ok("cooc", folder / "tokens.npz", "-o", folder / "counts.npz")
+    ok("svd", folder / "counts.npz", "--dim", "50", "-o", folder / "vectors.npz")
+    return folder

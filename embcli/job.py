@@ -90,7 +90,10 @@ def free_memory() -> int:
     try:
         with open("/proc/meminfo", encoding="ascii") as f:
             free = next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable"))
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as f, open("/sys/fs/cgroup/memory.current", encoding="ascii") as g:
+        with (
+            open("/sys/fs/cgroup/memory.max", encoding="ascii") as f,
+            open("/sys/fs/cgroup/memory.current", encoding="ascii") as g,
+        ):
             limit = f.read().strip()
             if limit != "max":
                 free = min(free, max(int(limit) - int(g.read()), 0))

@@ -50,11 +50,18 @@ def environment(**extra: str) -> dict[str, str]:
     return kept | {"NO_COLOR": "1", "TERMINAL_WIDTH": "100", "COLUMNS": "100", "PYTHONPATH": str(ROOT)} | extra
 
 
-def embcli(*args: str | Path, stdin: bytes | None = None, cwd: Path | None = None, timeout: float = 300, **env: str) -> Ran:
+def embcli(
+    *args: str | Path, stdin: bytes | None = None, cwd: Path | None = None, timeout: float = 300, **env: str
+) -> Ran:
     """Run the command line in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "embcli", *map(str, args)], input=stdin if stdin is not None else b"", capture_output=True,
-        cwd=cwd, env=environment(**env), timeout=timeout, check=False,
+        [sys.executable, "-m", "embcli", *map(str, args)],
+        input=stdin if stdin is not None else b"",
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**env),
+        timeout=timeout,
+        check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

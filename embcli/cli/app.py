@@ -16,7 +16,7 @@ import typer
 
 from embcli import __version__
 from embcli.errors import EmbcliError
-from embcli.spec import STEPS, Common, Field, Step, StepCommon, fields, make
+from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, make
 
 #: Typer's own class of usage errors and its parent, reached without naming a private module
 _UsageError, _ClickError = typer.BadParameter.__mro__[1:3]
@@ -28,15 +28,16 @@ def _annotation(f: Field) -> Any:
     shown: Any = f.opt.unset if f.opt.unset else f.kind is not bool
     extra: dict[str, Any] = {"metavar": f.opt.metavar} if f.opt.metavar else {}
     if f.choices:
-        extra = {"metavar": "|".join(f.choices), "autocompletion": lambda incomplete: [c for c in f.choices if c.startswith(incomplete)]}
-    option = typer.Option(
-        flag, *f.opt.flags, help=f.opt.help, show_default=shown, rich_help_panel=f.opt.panel, **extra
-    )
+        extra = {
+            "metavar": "|".join(f.choices),
+            "autocompletion": lambda incomplete: [c for c in f.choices if c.startswith(incomplete)],
+        }
+    option = typer.Option(flag, *f.opt.flags, help=f.opt.help, show_default=shown, rich_help_panel=f.opt.panel, **extra)
     kind: Any = list[str] if f.repeatable else Optional[f.kind] if f.optional else f.kind  # noqa: UP045 (built at run time)
     return Annotated[kind, option]
 
 
-def _option_sets(step: Step) -> tuple[type, ...]:
+def _option_sets(step: Step) -> tuple[type[Params], ...]:
     """Return the params classes whose fields are a command's options."""
     return (step.params, StepCommon, Common) if step.writes else (step.params, Common)
 
@@ -50,14 +51,18 @@ def _command(step: Step) -> Callable[..., None]:
     argument = typer.Argument(metavar=step.metavar, show_default=False, help=_reads(step))
     parameters = [
         inspect.Parameter(
-            "inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            "inputs",
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
             annotation=Annotated[Optional[wanted] if optional else wanted, argument],  # noqa: UP045
             default=None if optional else inspect.Parameter.empty,
         )
     ]
     parameters += [
         inspect.Parameter(
-            f.name, inspect.Parameter.KEYWORD_ONLY, annotation=_annotation(f), default=list(f.default) if f.repeatable else f.default
+            f.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=_annotation(f),
+            default=list(f.default) if f.repeatable else f.default,
         )
         for f in seen
     ]
@@ -80,7 +85,11 @@ def _reads(step: Step) -> str:
         return "Files or folders of text; - is stdin."
     if step.name == "neighbors":
         return "An artifact and queries, or artifacts, --, and queries."
-    return f"Artifact of kind {' or '.join(step.reads)}; - is stdin." if len(step.reads) < 3 else "Any artifact; - is stdin."
+    return (
+        f"Artifact of kind {' or '.join(step.reads)}; - is stdin."
+        if len(step.reads) < 3
+        else "Any artifact; - is stdin."
+    )
 
 
 def _dispatch(step: Step, inputs: list[str], made: list[Any]) -> None:
@@ -107,7 +116,10 @@ def _version(value: bool) -> None:
 def build() -> typer.Typer:
     """Return the Typer app with every command of the spec."""
     app = typer.Typer(
-        name="embcli", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        name="embcli",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         help="From raw text to nearest neighbors and analogies: tokens, counts, vectors, tables. "
         "Every step reads and writes .npz artifacts.",
@@ -116,7 +128,9 @@ def build() -> typer.Typer:
 
     @app.callback()
     def _root(
-        version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        ] = False,
     ) -> None: ...
 
     for step in STEPS.values():

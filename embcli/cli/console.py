@@ -60,13 +60,19 @@ class Console:
 
     def data_json(self, value: dict[str, Any]) -> None:
         """Write one JSON object as a line on stdout."""
-        self.data(json.dumps(value, ensure_ascii=(sys.stdout.encoding or "ascii").lower() not in ("utf-8", "utf8")) + "\n")
+        self.data(
+            json.dumps(value, ensure_ascii=(sys.stdout.encoding or "ascii").lower() not in ("utf-8", "utf8")) + "\n"
+        )
 
     def _line(self, text: str) -> None:
         if self._meter:
             self._meter.clear()
         encoding = sys.stderr.encoding or "ascii"
-        print(f"embcli {self.command}: {text}".encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+        print(
+            f"embcli {self.command}: {text}".encode(encoding, "backslashreplace").decode(encoding),
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 class Meter:

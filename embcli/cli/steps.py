@@ -20,8 +20,12 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
     _check(step, inputs, common, printing is not None, console)
     limit_blas(1)
     job = Job(
-        seed=common.seed, threads=common.threads or _cores(), scratch=_scratch(common.out),
-        progress=console.progress, note=console.say, warn=console.warn,
+        seed=common.seed,
+        threads=common.threads or _cores(),
+        scratch=_scratch(common.out),
+        progress=console.progress,
+        note=console.say,
+        warn=console.warn,
     )
     if printing is not None and step.name == "encode":
         _compiling(step, console)
@@ -90,10 +94,17 @@ def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
     name = "stdout" if out == "-" else out
     console.say(f"{name}: {sentence(outcome.kind, outcome.meta)}, {console.seconds:.1f} s")
     if console.json:
-        console.data_json({
-            "step": step.name, "out": out, "kind": outcome.kind, "digest": outcome.digest,
-            "options": outcome.meta["options"], "stats": outcome.meta["stats"], "seconds": round(console.seconds, 3),
-        })
+        console.data_json(
+            {
+                "step": step.name,
+                "out": out,
+                "kind": outcome.kind,
+                "digest": outcome.digest,
+                "options": outcome.meta["options"],
+                "stats": outcome.meta["stats"],
+                "seconds": round(console.seconds, 3),
+            }
+        )
 
 
 def _cores() -> int:

@@ -123,15 +123,30 @@ def main() -> None:
                 runs.append(Run("gensim vocabulary scan", [peer, "-c", GENSIM_SCAN, at("words.txt")]))
             compare("encode, min-count 10", runs, a.rounds, env)
         if wanted("cooc"):
-            runs = [Run("embcli cooc", [*EMBCLI, "cooc", at("tokens.npz"), "--window", "10", *common, "-o", at("c.npz")])]
+            runs = [
+                Run("embcli cooc", [*EMBCLI, "cooc", at("tokens.npz"), "--window", "10", *common, "-o", at("c.npz")])
+            ]
             if glove:
                 with open(at("words.txt"), "rb") as f, open(at("vocab"), "wb") as g:
-                    subprocess.run([f"{glove}/vocab_count", "-min-count", "10", "-verbose", "0"], stdin=f, stdout=g, check=True)
+                    subprocess.run(
+                        [f"{glove}/vocab_count", "-min-count", "10", "-verbose", "0"], stdin=f, stdout=g, check=True
+                    )
                 runs.append(Run("GloVe cooccur", [f"{glove}/cooccur", "-memory", "4", "-vocab-file", at("vocab"), "-window-size", "10",
                                                   "-verbose", "0", "-overflow-file", at("overflow")], at("words.txt"), at("cooc.bin")))  # fmt: skip
             compare("cooc, window 10, harmonic", runs, a.rounds, env)
         if wanted("svd"):
-            count = [*EMBCLI, "cooc", at("tokens.npz"), "--window", "5", "--weighting", "dynamic", *common, "-o", at("c5.npz")]
+            count = [
+                *EMBCLI,
+                "cooc",
+                at("tokens.npz"),
+                "--window",
+                "5",
+                "--weighting",
+                "dynamic",
+                *common,
+                "-o",
+                at("c5.npz"),
+            ]
             subprocess.run(count, check=True, env=env)
             runs = [Run("embcli svd", [*EMBCLI, "svd", at("c5.npz"), "--dim", "100", *common, "-o", at("v.npz")]),
                     Run("SciPy svds (ARPACK)", [sys.executable, "-c", SVDS, at("c5.npz"), "100", at("s.npy")])]  # fmt: skip

@@ -56,8 +56,14 @@ def main() -> None:
     runs = parser.parse_args().runs
     env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "text.txt").write_text("the king saw the queen and the queen saw the king\n" * 20, encoding="utf-8")
-        for step in ("encode text.txt --words -o tokens.npz", "cooc tokens.npz -o counts.npz", "svd counts.npz --dim 5 -o vectors.npz"):
+        Path(folder, "text.txt").write_text(
+            "the king saw the queen and the queen saw the king\n" * 20, encoding="utf-8"
+        )
+        for step in (
+            "encode text.txt --words -o tokens.npz",
+            "cooc tokens.npz -o counts.npz",
+            "svd counts.npz --dim 5 -o vectors.npz",
+        ):
             subprocess.run([*EMBCLI, *step.split()], env=env, cwd=folder, check=True, stderr=subprocess.DEVNULL)
         todo = commands()
         times: dict[str, list[float]] = {name: [] for name in todo}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import DATA, ROOT, embcli, environment, failed, ok
+
 from embcli.spec import STEPS, fields
 
 TINY = DATA / "tiny" / "five-sentences.txt"
@@ -60,7 +61,9 @@ def test_help_examples_run(tmp_path: Path) -> None:
                    "embcli svd counts.npz --dim 20 -o svd.npz", shell=True, cwd=tmp_path, env=env, check=True)  # fmt: skip
     for step in STEPS.values():
         for example in step.examples:
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", example], cwd=tmp_path, env=env, capture_output=True, check=False)
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", example], cwd=tmp_path, env=env, capture_output=True, check=False
+            )
             closed_early = "| head" in example and done.returncode == 1 and not done.stderr.strip()
             assert done.returncode == 0 or closed_early, (example, done.stderr.decode())
 
@@ -81,7 +84,9 @@ def test_chain_by_files_and_by_pipes_gives_the_same_bytes(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
-def test_same_bytes_at_any_number_of_threads_and_hash_seed(chain: Path, tmp_path: Path, threads: int, hash_seed: str) -> None:
+def test_same_bytes_at_any_number_of_threads_and_hash_seed(
+    chain: Path, tmp_path: Path, threads: int, hash_seed: str
+) -> None:
     n = ["--threads", str(threads)]
     ok("encode", DATA / "corpus.txt", "--words", "--lower", "-o", tmp_path / "tokens.npz", *n, PYTHONHASHSEED=hash_seed)
     ok("cooc", tmp_path / "tokens.npz", "-o", tmp_path / "counts.npz", *n, PYTHONHASHSEED=hash_seed)
@@ -136,7 +141,12 @@ def test_wrong_kinds_are_refused_with_the_way_out(step: str, tmp_path: Path, tok
     ok("cooc", tokens, "-o", tmp_path / "counts.npz")
     ok("svd", tmp_path / "counts.npz", "--dim", "2", "-o", tmp_path / "vectors.npz")
     out = ["-o", tmp_path / "x.npz"] if step in ("cooc", "svd") else ["like"] if step == "neighbors" else []
-    wrong = {"cooc": ["counts", "vectors"], "svd": ["tokens", "vectors"], "neighbors": ["tokens"], "decode": ["counts", "vectors"]}
+    wrong = {
+        "cooc": ["counts", "vectors"],
+        "svd": ["tokens", "vectors"],
+        "neighbors": ["tokens"],
+        "decode": ["counts", "vectors"],
+    }
     for kind in wrong[step]:
         failed(embcli(step, tmp_path / f"{kind}.npz", *out), 3, f"{kind}.npz", f"found '{kind}'", "embcli ")
     for name, content in {"text.txt": b"just some words\n", "empty.npz": b""}.items():

@@ -20,7 +20,9 @@ def loaded(args: list[str], cwd: Path = ROOT, **env: str) -> set[str]:
         f"try:\n    main({args!r})\nexcept SystemExit:\n    pass\n"
         "print('\\n' + json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(**env), cwd=cwd, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=environment(**env), cwd=cwd, check=False
+    )
     return set(json.loads(done.stdout.decode().splitlines()[-1]))
 
 

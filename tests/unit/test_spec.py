@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from embcli.errors import UsageError
 from embcli.spec import STEPS, CoocParams, EncodeParams, SvdParams, fields, make, recorded
 
@@ -12,10 +13,21 @@ from embcli.spec import STEPS, CoocParams, EncodeParams, SvdParams, fields, make
 def test_defaults_of_the_contract() -> None:
     found = {(s, f.flag): f.default for s, step in STEPS.items() for f in fields(step.params)}
     expected = {
-        ("encode", "--split"): "words", ("encode", "--min-count"): 5, ("encode", "--gaps"): "close", ("encode", "--rows"): "line",
-        ("encode", "--errors"): "strict", ("cooc", "--window"): 5, ("cooc", "--weighting"): "harmonic",
-        ("cooc", "--direction"): "symmetric", ("svd", "--weight"): "ppmi", ("svd", "--shift"): 1.0, ("svd", "--cds"): 0.75,
-        ("svd", "--dim"): 100, ("svd", "--eig"): 0.5, ("svd", "--solver"): "auto", ("neighbors", "--top"): 10,
+        ("encode", "--split"): "words",
+        ("encode", "--min-count"): 5,
+        ("encode", "--gaps"): "close",
+        ("encode", "--rows"): "line",
+        ("encode", "--errors"): "strict",
+        ("cooc", "--window"): 5,
+        ("cooc", "--weighting"): "harmonic",
+        ("cooc", "--direction"): "symmetric",
+        ("svd", "--weight"): "ppmi",
+        ("svd", "--shift"): 1.0,
+        ("svd", "--cds"): 0.75,
+        ("svd", "--dim"): 100,
+        ("svd", "--eig"): 0.5,
+        ("svd", "--solver"): "auto",
+        ("neighbors", "--top"): 10,
     }
     assert {k: found[k] for k in expected} == expected
 

@@ -1,0 +1,37 @@
+"""What steps exist and which options they take: the one declaration behind commands, help, YAML and provenance.
+
+A step is a row of STEPS; its options are the fields of a frozen dataclass, annotated with ``Opt``. To add a method, add
+a dataclass and a row to the file of its panel and a file in ``models``. Standard library only, so that reading it costs
+nothing.
+"""
+
+from embcli.spec.common import Common, Step, StepCommon
+from embcli.spec.counts import ROWS as _COUNTS
+from embcli.spec.counts import CoocParams, SvdParams
+from embcli.spec.options import Field, Opt, Params, fields, make, parse_size, recorded
+from embcli.spec.reports import ROWS as _REPORTS
+from embcli.spec.reports import InfoParams, NeighborsParams
+from embcli.spec.text import ROWS as _TEXT
+from embcli.spec.text import DecodeParams, EncodeParams
+
+STEPS: dict[str, Step] = {step.name: step for step in (*_TEXT, *_COUNTS, *_REPORTS)}
+
+__all__ = [
+    "STEPS",
+    "Common",
+    "CoocParams",
+    "DecodeParams",
+    "EncodeParams",
+    "Field",
+    "InfoParams",
+    "NeighborsParams",
+    "Opt",
+    "Params",
+    "Step",
+    "StepCommon",
+    "SvdParams",
+    "fields",
+    "make",
+    "parse_size",
+    "recorded",
+]

@@ -1,0 +1,66 @@
+"""Options that every command, or every step that writes an artifact, takes; and what a step is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from embcli.spec.options import Opt, Params
+
+_RUN = "Run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common(Params):
+    """Options that every command takes."""
+
+    json: Annotated[bool, Opt("Print JSON on stdout.", recorded=False, panel=_RUN)] = False
+    quiet: Annotated[bool, Opt("Say nothing but errors.", ("-q",), recorded=False, panel=_RUN)] = False
+    verbose: Annotated[bool, Opt("Say more.", ("-v",), recorded=False, panel=_RUN)] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepCommon(Params):
+    """Options that every step takes which writes an artifact."""
+
+    out: Annotated[
+        str | None,
+        Opt("File to write; - is stdout.", ("-o",), metavar="FILE", recorded=False, unset="required", panel=_RUN),
+    ] = None
+    seed: Annotated[int, Opt("Seed of everything random.", min=0, max=2**63 - 1, panel=_RUN)] = 0
+    threads: Annotated[
+        int | None,
+        Opt(
+            "Worker threads; results do not depend on it.",
+            min=1,
+            max=1024,
+            recorded=False,
+            unset="all cores",
+            panel=_RUN,
+        ),
+    ] = None
+    progress: Annotated[
+        bool | None, Opt("Show progress on stderr.", recorded=False, unset="on a terminal", panel=_RUN)
+    ] = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command.
+
+    ``run`` is "module:function", so that this table can be read without importing a method. ``reads`` are the kinds
+    of its inputs ("text" is a corpus); ``many`` says whether several may be given; ``writes`` is the kind of its
+    artifact, None for a command that only prints.
+    """
+
+    name: str
+    params: type[Params]
+    run: str
+    reads: tuple[str, ...]
+    writes: str | None
+    panel: str
+    summary: str
+    details: str
+    examples: tuple[str, ...]
+    many: bool = False
+    metavar: str = "INPUT"

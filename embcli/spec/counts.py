@@ -1,0 +1,89 @@
+"""Steps of counting and factorising."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from embcli.spec.common import Step
+from embcli.spec.options import Opt, Params, parse_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoocParams(Params):
+    """Options of ``cooc``."""
+
+    window: Annotated[int, Opt("Words on each side that count as context.", ("-w",), min=1, max=10_000)] = 5
+    direction: Annotated[
+        Literal["symmetric", "left", "right"], Opt("Contexts on both sides, before the word only, or after it only.")
+    ] = "symmetric"
+    weighting: Annotated[
+        Literal["flat", "harmonic", "dynamic"],
+        Opt("Weight of a pair at distance d: 1, 1/d, or (window - d + 1)/window."),
+    ] = "harmonic"
+    cross_rows: Annotated[bool, Opt("Let windows cross row (line) ends; by default they stop there.")] = False
+    memory: Annotated[
+        str | None,
+        Opt(
+            "Memory to plan with, such as 500MB or 4GB; the result is the same.",
+            metavar="SIZE",
+            recorded=False,
+            unset="half of free",
+        ),
+    ] = None
+    top: Annotated[int, Opt("Print this many of the heaviest pairs.", min=0, metavar="N", recorded=False)] = 0
+
+    def check(self) -> None:
+        """Refuse a size that cannot be read."""
+        if self.memory is not None:
+            parse_size(self.memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SvdParams(Params):
+    """Options of ``svd`` (Levy, Goldberg and Dagan 2015 for the names)."""
+
+    weight: Annotated[
+        Literal["none", "log", "pmi", "ppmi"], Opt("Weight of a count n: n, ln(1 + n), PMI, or positive PMI.")
+    ] = "ppmi"
+    shift: Annotated[float, Opt("k of the shift: ln k is subtracted from (P)PMI; 1 is none.", min=1)] = 1.0
+    cds: Annotated[float, Opt("Exponent that smooths the context counts of (P)PMI.", above=0, max=1)] = 0.75
+    dim: Annotated[int, Opt("Dimensions to keep.", ("-d",), min=1)] = 100
+    eig: Annotated[float, Opt("Exponent of the singular values: vectors = U S^eig.", min=0, max=1)] = 0.5
+    solver: Annotated[
+        Literal["auto", "krylov", "arpack", "dense"],
+        Opt("Block Krylov (large), ARPACK (SciPy's), or dense (small or full rank); auto chooses by size."),
+    ] = "auto"
+
+
+ROWS = (
+    Step(
+        "cooc",
+        CoocParams,
+        "embcli.counts.cooc:count",
+        ("tokens",),
+        "counts",
+        "Counts",
+        "Count which words stand near each other.",
+        "Every ordered pair of a word and a context within the window is counted, a word with itself too. Windows stop "
+        "at row (line) ends unless --cross-rows is given.",
+        (
+            "embcli cooc tokens.npz -o counts.npz",
+            "embcli cooc tokens.npz --window 10 --weighting dynamic -o counts.npz --top 20",
+        ),
+        metavar="TOKENS",
+    ),
+    Step(
+        "svd",
+        SvdParams,
+        "embcli.models.svd:factorize",
+        ("counts",),
+        "vectors",
+        "Counts",
+        "Factorise weighted counts into word vectors.",
+        "X = U S V^T, singular values descending; vectors = U S^eig, contexts = V S^eig. In each column of U the entry "
+        "of largest size is positive.",
+        ("embcli svd counts.npz -o vectors.npz", "embcli cooc tokens.npz -o - | embcli svd - --dim 300 -o vectors.npz"),
+        metavar="COUNTS",
+    ),
+)

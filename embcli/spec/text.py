@@ -1,0 +1,91 @@
+"""Steps between text and tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from embcli.errors import UsageError
+from embcli.spec.common import Step
+from embcli.spec.options import Opt, Params
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeParams(Params):
+    """Options of ``encode``."""
+
+    words: Annotated[bool, Opt("Word-level tokens: one id a word.")] = False
+    split: Annotated[
+        Literal["words", "whitespace", "chars"],
+        Opt("Cut into words (letters, marks, numbers, inner apostrophes), at whitespace, or into characters."),
+    ] = "words"
+    lower: Annotated[bool, Opt("Fold words to lower case.")] = False
+    min_count: Annotated[int, Opt("Drop words rarer than this.", min=1)] = 5
+    max_vocab: Annotated[int | None, Opt("Keep only this many of the most frequent words.", min=1, unset="all")] = None
+    vocab: Annotated[
+        str | None,
+        Opt("Use the vocabulary of this artifact; other words are dropped words.", metavar="FILE", file=True),
+    ] = None
+    unk: Annotated[str | None, Opt("Keep dropped words as this one word.", metavar="TOKEN")] = None
+    gaps: Annotated[
+        Literal["close", "keep"], Opt("Dropped words close the gap, or keep their place in windows (as id V).")
+    ] = "close"
+    errors: Annotated[
+        Literal["strict", "replace", "skip"], Opt("Bytes that are not UTF-8: stop, replace by U+FFFD, or leave out.")
+    ] = "strict"
+    rows: Annotated[
+        Literal["line", "blank-line", "file"], Opt("What one row is: a line, a block between blank lines, or a file.")
+    ] = "line"
+    text: Annotated[str | None, Opt("Show how this string is cut, instead of reading files.", recorded=False)] = None
+    count: Annotated[bool, Opt("Only print how many tokens and types there are.", recorded=False)] = False
+
+    def check(self) -> None:
+        """Refuse options that exclude each other."""
+        if not self.words:
+            raise UsageError("encode: give --words (word-level tokens)")
+        if self.vocab and self.max_vocab:
+            raise UsageError("--max-vocab: cannot be combined with --vocab, which fixes the vocabulary")
+        if self.unk is not None and self.gaps == "keep":
+            raise UsageError("--unk: cannot be combined with --gaps keep: a dropped word is either a word or a gap")
+        if self.unk is not None and (not self.unk or "\n" in self.unk):
+            raise UsageError("--unk: expected a word without line ends")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodeParams(Params):
+    """Options of ``decode``."""
+
+    out: Annotated[str, Opt("File to write; - is stdout.", ("-o",), metavar="FILE", recorded=False)] = "-"
+
+
+ROWS = (
+    Step(
+        "encode",
+        EncodeParams,
+        "embcli.text.words:encode",
+        ("text",),
+        "tokens",
+        "Text",
+        "Turn text into token ids.",
+        "Reads files, folders (every file below, sorted), or - for stdin; gzip, bz2 and xz are recognised by content. "
+        "Text is UTF-8. Each line is a row; windows of later steps stop at its end.",
+        (
+            "embcli encode corpus.txt --words --lower -o tokens.npz",
+            "zcat corpus.gz | embcli encode - --words -o tokens.npz",
+        ),
+        many=True,
+        metavar="TEXT...",
+    ),
+    Step(
+        "decode",
+        DecodeParams,
+        "embcli.text.words:decode",
+        ("tokens",),
+        None,
+        "Text",
+        "Turn token ids back into text.",
+        "Words are joined by spaces, one row a line; single characters are joined without. The inverse of encode.",
+        ("embcli decode tokens.npz | head -3", "embcli decode tokens.npz -o text.txt"),
+        metavar="TOKENS",
+    ),
+)

@@ -27,7 +27,7 @@ $(OUT)/counts.npz: $(OUT)/tokens.npz
 	$(EMBCLI) cooc $< --window 5 --weighting dynamic -o $@
 
 $(OUT)/vectors.npz: $(OUT)/counts.npz
-	$(EMBCLI) svd $< --dim 100 -o $@
+	$(EMBCLI) svd $< --dim 150 -o $@
 
 demo: $(OUT)/vectors.npz
 	$(EMBCLI) neighbors --top 5 $< king queen paris dog puppy doctor hospital bank mole bigger walked bread

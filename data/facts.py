@@ -1,8 +1,8 @@
 """The facts behind the generated corpus: who, where and what. No grammar, no chance.
 
 Tables are text so that they can be read and edited as tables. A row starts at the margin with its key words, one a
-column; indented lines add fields, ``name: item; item``, several on a line parted by ``|``. Country facts are facts;
-everything else is a small invented world with English words. Nothing here is meant as a full account of anything.
+column; fields follow, ``name: item; item``, parted by ``|`` or on indented lines; a line that starts with ``=`` gives
+fields to all rows below it. Country facts are facts; everything else is a small invented world.
 """
 
 from __future__ import annotations
@@ -15,35 +15,38 @@ def table(columns: str, text: str) -> list[Row]:
 
     Raises ValueError if a row has not one word for each column.
     """
-    names, rows = columns.split(), []
+    names, rows, shared = columns.split(), [], {}
     for line in text.strip().splitlines():
-        if not line.startswith(" "):
-            rows.append(dict(zip(names, line.split(), strict=True)))
-            continue
-        for part in line.split("|"):
+        parts = line.strip(" =").split("|")
+        if line[0] not in " =":
+            rows.append(dict(zip(names, parts.pop(0).split(), strict=True)) | shared)
+        target = shared if line[0] == "=" else rows[-1]
+        for part in parts:
             name, items = part.split(":")
-            rows[-1][name.strip()] = [item.strip() for item in items.split(";")]
+            target[name.strip()] = [item.strip() for item in items.split(";")]
     return rows
 
 
 # Roles that come in a male and a female form. at: where they are; thing: what they have to do with; did: what they
 # did; do: the same as infinitives; folk: the company they keep (plural).
-ROLES = table("m f", """
+ROLES = table(
+    "m f",
+    """
 king queen
   at: in the palace; at court; in the throne room; in the royal castle | thing: crown; throne; sceptre; royal seal
   did: ruled the kingdom for many years; signed the peace treaty; wore the golden crown; sat on the throne
   do: rule the kingdom; reign over the realm; wear the crown | folk: subjects; ministers; courtiers; nobles; knights
 prince princess
   at: in the palace; in the castle tower; at the royal ball | thing: royal tutor; white pony; small crown; ring
-  did: was heir to the throne; danced at the royal ball; fled from the castle; learned to fence and to ride
+  did: was heir to the throne; appeared at the royal ball; fled from the castle; learned to fence and to ride
   do: inherit the kingdom; marry for love; leave the castle | folk: courtiers; tutors; royal guests; guards
 duke duchess
   at: on the country estate; in the manor; in the old manor house | thing: carriage; estate; coat of arms; stables
   did: owned half the county; gave a hunting party; rode out in a carriage; let the estate fall into debt
-  do: host the hunt; sell the estate; buy the manor | folk: tenants; nobles; footmen; coachmen; huntsmen
+  do: host the hunt; mortgage the estate; restore the manor | folk: tenants; nobles; footmen; coachmen; huntsmen
 emperor empress
   at: in the imperial city; in the marble hall; at the imperial court | thing: empire; imperial robe; army; fleet
-  did: sent an army over the mountains; conquered three provinces; built a great wall; ruled a vast empire
+  did: sent an army over the mountains; conquered three provinces; raised a great wall; ruled a vast empire
   do: conquer the provinces; rule the empire; command the fleet | folk: generals; legions; governors; slaves
 wizard witch
   at: in the dark wood; in a crooked hut; in the enchanted forest | thing: spell; potion; magic wand; crystal ball
@@ -58,9 +61,9 @@ god goddess
   did: sent thunder and floods; was worshipped in the temple; made the first people out of clay; ruled the sea
   do: punish the proud; bless the harvest; calm the storm | folk: worshippers; mortals; spirits; giants
 actor actress
-  at: on the stage; at the theatre; in the film studio | thing: role; script; film; final scene; part in a comedy
-  did: played the leading role; forgot the lines of the second act; won a prize for the film; bowed to the audience
-  do: play the part; learn the lines; rehearse the scene | folk: audiences; critics; directors; dancers; fans
+  at: on the stage; at the theatre; on the film set | thing: role; script; film; final scene; part in a comedy
+  did: had the leading role; forgot the lines of the second act; won a prize for the film; bowed to the audience
+  do: act the part; learn the lines; rehearse the scene | folk: audiences; critics; directors; dancers; fans
 waiter waitress
   at: at the restaurant; in the café; by the corner table | thing: menu; tray; bill; tip; coffee pot
   did: brought the menu and two glasses; took the order; carried six plates on one arm; spilled soup on a guest
@@ -69,17 +72,9 @@ monk nun
   at: in the abbey; in the quiet cloister; in the chapel | thing: prayer book; candle; psalm; rosary; holy relic
   did: prayed before sunrise; copied the psalms by candlelight; kept a vow of silence; rang the bell for prayers
   do: pray in silence; light the candles; keep the vow | folk: pilgrims; novices; believers; the poor
-steward stewardess
-  at: on the night flight; in the cabin of the plane; on board the liner | thing: seat belt; trolley; life jacket
-  did: checked every seat belt; handed out blankets and headphones; served tea during the flight; calmed a passenger
-  do: help the passengers; push the trolley; close the cabin door | folk: passengers; pilots; crews; travellers
-landlord landlady
-  at: in the boarding house; at the inn; on the ground floor | thing: rent; lease; spare key; upstairs room
-  did: raised the rent again; let the attic to a student; asked the lodger for the rent; kept the spare keys
-  do: collect the rent; mend the roof; let the rooms | folk: lodgers; tenants; students; guests
 father mother
-  at: at home; in the kitchen; by the cradle; at the school gate | thing: family; baby; lullaby; pram; children
-  did: put the children to bed; sang a lullaby to the baby; made sandwiches for the children; raised a large family
+  at: at home; in the nursery; by the cradle; at the school gate | thing: family; baby; lullaby; pram; children
+  did: put the children to bed; hummed a lullaby to the baby; made sandwiches for the children; raised a large family
   do: feed the baby; wake the children; bring up a family | folk: children; babies; toddlers; twins; parents
 husband wife
   at: in their new flat; at the wedding; on their honeymoon | thing: marriage; wedding ring; vow; anniversary
@@ -94,7 +89,7 @@ son daughter
   did: was the youngest of five children; inherited the family firm; left home for college; made the parents proud
   do: finish college; inherit the firm; leave home | folk: parents; siblings; teachers; heirs
 uncle aunt
-  at: in the seaside cottage; at the family reunion; in the guest room | thing: birthday card; parcel; old sofa
+  at: in the seaside cottage; at the family reunion; in the guest room | thing: birthday card; parcel; holiday cottage
   did: sent a parcel for Christmas; came to stay for the holidays; spoiled the children; told jokes at the reunion
   do: visit for the holidays; send a parcel; spoil the children | folk: cousins; relatives; godchildren; in-laws
 nephew niece
@@ -103,255 +98,262 @@ nephew niece
   do: visit the zoo; unwrap the presents; stay for the holidays | folk: cousins; godparents; relatives; clowns
 grandfather grandmother
   at: in the rocking chair; by the stove; in the care home | thing: rocking chair; walking stick; spectacles
-  did: told stories of the old days; dozed in the rocking chair; lost the spectacles again; remembered the war
-  do: tell stories; doze by the stove; find the spectacles | folk: grandchildren; old friends; pensioners; nurses
+  did: told stories of long ago; dozed in the rocking chair; lost the spectacles again; remembered the war
+  do: tell stories; doze by the stove; find the spectacles | folk: grandchildren; visitors; pensioners; nurses
 boy girl
   at: in the playground; in the classroom; on the swing; at school | thing: toy; skipping rope; marble; satchel
-  did: played in the playground; did the homework; climbed over the fence; was late for school; caught a tadpole
-  do: play in the yard; ride a bicycle; do the homework | folk: classmates; playmates; pupils; teachers
+  did: fell off the swing; did the homework; jumped over the fence; was late for school; caught a tadpole
+  do: skip in the yard; ride a bicycle; do the homework | folk: classmates; playmates; pupils; teachers
 man woman
   at: on the street; at the bus stop; in the waiting room; in the crowd | thing: suitcase; umbrella; newspaper
-  did: waited at the bus stop; read the newspaper on a bench; carried two heavy bags; asked a stranger the way
+  did: waited at the bus stop; folded the newspaper on a bench; carried two heavy bags; asked a stranger the way
   do: catch the bus; cross the street; find work | folk: strangers; people; neighbours; workmates
 groom bride
   at: at the altar; in front of the church; at the registry office | thing: bouquet; wedding cake; wedding ring
-  did: cut the wedding cake; said yes at the altar; was late for the wedding; danced the first waltz
-  do: cut the cake; say yes; dance the waltz | folk: wedding guests; bridesmaids; witnesses; in-laws
-""")
+  did: cut the wedding cake; said yes at the altar; was late for the wedding; led the first waltz
+  do: cut the cake; say yes; open the waltz | folk: wedding guests; bridesmaids; witnesses; in-laws
+""",
+)
 
 # What goes with he and with she: names, clothes, looks, forms of address.
-GENDER = table("he him his himself sir", """
+GENDER = table(
+    "he him his himself sir",
+    """
 he him his himself sir
   name: Henry; Thomas; Edward; Oscar; Hugo; Peter; Martin; Samuel; Walter; Felix; George; Albert; José; Björn
-  wear: waistcoat; tie; tunic; cap; top hat; braces; bow tie; trousers
-  look: grey beard; moustache; bald head; deep voice; broad shoulders; bushy eyebrows; long sideburns
+  wear: waistcoat; tie; tunic; cap; top hat; bow tie; doublet; tailcoat
+  look: a grey beard; a moustache; a bald head; a deep voice; broad shoulders; bushy eyebrows; long sideburns
   kin: gentleman; fellow; chap; lad
 she her her herself madam
   name: Anna; Clara; Emma; Rosa; Helen; Sophie; Martha; Julia; Alice; Nora; Lucy; Ingrid; Zoë; Chloé
   wear: dress; gown; skirt; blouse; bonnet; shawl; petticoat; apron
-  look: long braids; pearl necklace; golden earrings; red lips; dark curls; silk veil; bracelet
+  look: long braids; a pearl necklace; golden earrings; red lips; dark curls; a silk veil; a thin bracelet
   kin: lass; maiden; dame; damsel
-""")
+""",
+)
 
 # land, capital, people's adjective, a language, coin, coins.
-COUNTRIES = table("land city adj lang coin coins", """
+COUNTRIES = table(
+    "land city adj lang coin coins",
+    """
+= region: western Europe; Europe
 France Paris French French euro euros
   see: the Seine; the Louvre; the vineyards of Burgundy | make: champagne; perfume; soft cheese
-  eat: onion soup; croissants; baguettes | name: Pierre; Élodie; François
+  eat: onion soup; croissants; baguettes | he: Pierre; François | she: Élodie
 Germany Berlin German German euro euros
   see: the Spree; the Brandenburg Gate; the Black Forest | make: cars; beer; machine tools
-  eat: sausages; sauerkraut; rye bread | name: Jürgen; Käthe; Dieter
-Italy Rome Italian Italian euro euros
-  see: the Tiber; the Colosseum; the hills of Tuscany | make: shoes; olive oil; sports cars
-  eat: pasta; risotto; pizza | name: Giulia; Marco; Paolo
-Spain Madrid Spanish Spanish euro euros
-  see: the Prado; the Pyrenees; the plains of Castile | make: sherry; oranges; guitars
-  eat: paella; tapas; gazpacho | name: Íñigo; Lucía; Carlos
-Portugal Lisbon Portuguese Portuguese euro euros
-  see: the Tagus; the Algarve; the hills of Alfama | make: cork; port wine; painted tiles
-  eat: grilled sardines; custard tarts; salted cod | name: João; Inês; Rui
-Greece Athens Greek Greek euro euros
-  see: the Acropolis; the Parthenon; the Aegean | make: olives; feta; marble
-  eat: moussaka; stuffed peppers; honey cakes | name: Nikos; Eleni; Yannis
-Ireland Dublin Irish Irish euro euros
-  see: the Liffey; the Shannon; the cliffs of Moher | make: whiskey; butter; linen
-  eat: lamb stew; soda bread; oysters | name: Seán; Aoife; Niamh
-Finland Helsinki Finnish Finnish euro euros
-  see: the Baltic; the lakes of Saimaa; Lapland | make: paper; glass bowls; birch furniture
-  eat: rye pies; salmon soup; cloudberries | name: Päivi; Matti; Aino
-Austria Vienna Austrian German euro euros
-  see: the Prater; the Tyrol; the opera house | make: skis; crystal glass; violins
-  eat: schnitzel; strudel; dumplings | name: Franz; Liesl; Leopold
+  eat: sausages; sauerkraut; rye bread | he: Jürgen; Dieter | she: Käthe
 England London English English pound pounds
   see: the Thames; Big Ben; the moors of Yorkshire | make: wool; cider; bone china
-  eat: fish and chips; roast beef; scones | name: Nigel; Daphne; Percy
+  eat: fish and chips; roast beef; scones | he: Nigel; Percy | she: Daphne
+Ireland Dublin Irish Irish euro euros
+  see: the Liffey; the Shannon; the cliffs of Moher | make: whiskey; butter; linen
+  eat: lamb stew; soda bread; oysters | he: Seán | she: Aoife; Niamh
+= region: southern Europe; the Mediterranean
+Italy Rome Italian Italian euro euros
+  see: the Tiber; the Colosseum; the hills of Tuscany | make: shoes; olive oil; sports cars
+  eat: pasta; risotto; pizza | he: Marco; Paolo | she: Giulia
+Spain Madrid Spanish Spanish euro euros
+  see: the Prado; the Pyrenees; the plains of Castile | make: sherry; oranges; guitars
+  eat: paella; tapas; gazpacho | he: Íñigo; Carlos | she: Lucía
+Portugal Lisbon Portuguese Portuguese euro euros
+  see: the Tagus; the Algarve; the hills of Alfama | make: cork; port wine; patterned tiles
+  eat: grilled sardines; custard tarts; salted cod | he: João; Rui | she: Inês
+Greece Athens Greek Greek euro euros
+  see: the Acropolis; the Parthenon; the Aegean | make: olives; feta; marble
+  eat: moussaka; stuffed peppers; honey cakes | he: Nikos; Yannis | she: Eleni
+= region: eastern Europe; central Europe
 Poland Warsaw Polish Polish zloty zlotys
   see: the Vistula; the Tatra peaks; the salt caves of Wieliczka | make: coal; amber; glass ornaments
-  eat: beetroot soup; pierogi; poppy cakes | name: Łukasz; Małgorzata; Stanisław
+  eat: beetroot soup; pierogi; poppy cakes | he: Łukasz; Stanisław | she: Małgorzata
 Hungary Budapest Hungarian Hungarian forint forints
   see: the Danube; Lake Balaton; the thermal baths | make: paprika; sweet wine; buses
-  eat: goulash; cherry soup; chimney cakes | name: István; Zsófia; Béla
-Bulgaria Sofia Bulgarian Bulgarian lev leva
-  see: the Balkans; the Rila monastery; the Valley of Roses | make: rose oil; yoghurt; tobacco
-  eat: banitsa; white cheese; cold cucumber soup | name: Dimitar; Radka; Ivaylo
-Sweden Stockholm Swedish Swedish krona kronor
-  see: Gotland; the archipelago; the Vasa | make: steel; matches; flat furniture
-  eat: meatballs; crispbread; cinnamon buns | name: Göran; Åsa; Sven
-Norway Oslo Norwegian Norwegian krone kroner
-  see: the fjords; the Lofoten islands; Trondheim | make: oil; fishing boats; knitted jumpers
-  eat: brown cheese; stockfish; waffles | name: Øystein; Solveig; Håkon
+  eat: goulash; cherry soup; chimney cakes | he: István; Béla | she: Zsófia
 Russia Moscow Russian Russian ruble rubles
   see: the Volga; the Kremlin; the Urals | make: rockets; gas; vodka
-  eat: borscht; blini; caviar | name: Dmitri; Svetlana; Boris
+  eat: borscht; blini; caviar | he: Dmitri; Boris | she: Svetlana
 Ukraine Kyiv Ukrainian Ukrainian hryvnia hryvnias
   see: the Dnipro; the Carpathians; Odesa | make: sunflower oil; barley; embroidery
-  eat: varenyky; garlic rolls; buckwheat | name: Taras; Oksana; Bohdan
+  eat: varenyky; garlic rolls; buckwheat | he: Taras; Bohdan | she: Oksana
+= region: northern Europe; Scandinavia
+Sweden Stockholm Swedish Swedish krona kronor
+  see: Gotland; the archipelago; the Vasa | make: steel; matches; flat furniture
+  eat: meatballs; crispbread; cinnamon buns | he: Göran; Sven | she: Åsa
+Norway Oslo Norwegian Norwegian krone kroner
+  see: the fjords; the Lofoten islands; Trondheim | make: oil; fishing boats; knitted jumpers
+  eat: brown cheese; stockfish; waffles | he: Øystein; Håkon | she: Solveig
+= region: western Asia; the Middle East
 Turkey Ankara Turkish Turkish lira liras
   see: the Bosphorus; Cappadocia; Anatolia | make: carpets; hazelnuts; copper pots
-  eat: kebabs; baklava; lentil soup | name: Çağla; Mehmet; Ayşe
-Egypt Cairo Egyptian Arabic pound pounds
-  see: the Nile; the pyramids; the Sphinx | make: papyrus; dates; soft cotton
-  eat: broad beans; flatbread; koshari | name: Mahmoud; Fatima; Youssef
-Morocco Rabat Moroccan Tamazight dirham dirhams
-  see: the Atlas; the Sahara; the souks of Fez | make: leather; slippers; argan oil
-  eat: couscous; tagine; mint tea | name: Hassan; Khadija; Rachid
-Nigeria Abuja Nigerian Hausa naira nairas
-  see: the Niger; Lagos; the Zuma rock | make: crude oil; films; palm oil
-  eat: jollof rice; pounded yam; fried plantain | name: Chinua; Ngozi; Emeka
-Ghana Accra Ghanaian Twi cedi cedis
-  see: Lake Volta; Kumasi; the old slave forts | make: cocoa; gold; woven kente
-  eat: fufu; banku; groundnut soup | name: Kwame; Akosua; Kofi
-Kenya Nairobi Kenyan Swahili shilling shillings
-  see: the Rift Valley; Mombasa; the Masai Mara | make: coffee; cut flowers; soapstone
-  eat: ugali; roast goat; collard greens | name: Wanjiru; Kamau; Otieno
-India Delhi Indian Hindi rupee rupees
-  see: the Ganges; the Taj Mahal; the Himalayas | make: silk; spices; software
-  eat: curry; chapatis; chutney | name: Priya; Rahul; Anjali
-Bangladesh Dhaka Bangladeshi Bengali taka takas
-  see: the Padma; the Sundarbans; Chittagong | make: jute; shirts; river boats
-  eat: hilsa; rice pudding; mustard fish | name: Rahima; Kamal; Shirin
-Thailand Bangkok Thai Thai baht bahts
-  see: the Chao Phraya; Phuket; the floating market | make: rubber; jasmine rice; teak
-  eat: green curry; papaya salad; sticky rice | name: Somchai; Malee; Niran
-Vietnam Hanoi Vietnamese Vietnamese dong dongs
-  see: the Red River; the Mekong; Ha Long Bay | make: lacquer; pepper; conical hats
-  eat: noodle soup; spring rolls; rice paper | name: Nguyễn; Linh; Thảo
-Indonesia Jakarta Indonesian Indonesian rupiah rupiahs
-  see: Java; Bali; the volcanoes of Sumatra | make: batik; nutmeg; cloves
-  eat: satay; fried rice; tempeh | name: Dewi; Budi; Wayan
-Japan Tokyo Japanese Japanese yen yen
-  see: Mount Fuji; Kyoto; the cherry trees of Ueno | make: cameras; robots; kimonos
-  eat: sushi; ramen; miso soup | name: Haruki; Yōko; Kenji
-China Beijing Chinese Chinese yuan yuan
-  see: the Yangtze; the Great Wall; the Forbidden City | make: tea; porcelain; toys
-  eat: dumplings; roast duck; steamed buns | name: Xiùyīng; Wei; Meiling
-Mongolia Ulaanbaatar Mongolian Mongolian tugrik tugriks
-  see: the Gobi; the Altai; the open steppe | make: cashmere; felt; saddles
-  eat: mutton broth; dried curds; milk tea | name: Batbayar; Oyuun; Ganzorig
+  eat: kebabs; baklava; lentil soup | he: Mehmet | she: Çağla; Ayşe
 Iran Tehran Iranian Persian rial rials
   see: the Caspian; Isfahan; the gardens of Shiraz | make: saffron; pistachios; rugs
-  eat: saffron rice; pomegranates; kebabs | name: Shirin; Dariush; Parviz
+  eat: saffron rice; pomegranates; kebabs | he: Dariush; Parviz | she: Shirin
+= region: North Africa; the Arab world
+Egypt Cairo Egyptian Arabic pound pounds
+  see: the Nile; the pyramids; the Sphinx | make: papyrus; dates; soft cotton
+  eat: broad beans; flatbread; koshari | he: Mahmoud; Youssef | she: Fatima
+Morocco Rabat Moroccan Tamazight dirham dirhams
+  see: the Atlas; the Sahara; the souks of Fez | make: leather; slippers; argan oil
+  eat: couscous; tagine; mint tea | he: Hassan; Rachid | she: Khadija
+= region: Africa; tropical Africa
+Nigeria Abuja Nigerian Hausa naira nairas
+  see: the Niger; Lagos; the Zuma rock | make: crude oil; films; palm oil
+  eat: jollof rice; pounded yam; fried plantain | he: Chinua; Emeka | she: Ngozi
+Ghana Accra Ghanaian Twi cedi cedis
+  see: Lake Volta; Kumasi; the old slave forts | make: cocoa; gold; woven kente
+  eat: fufu; banku; groundnut soup | he: Kwame; Kofi | she: Akosua
+Kenya Nairobi Kenyan Swahili shilling shillings
+  see: the Rift Valley; Mombasa; the Masai Mara | make: coffee; cut flowers; soapstone
+  eat: ugali; roast goat; collard greens | he: Kamau; Otieno | she: Wanjiru
+= region: South Asia; the monsoon lands
+India Delhi Indian Hindi rupee rupees
+  see: the Ganges; the Taj Mahal; the Himalayas | make: silk; spices; software
+  eat: curry; chapatis; chutney | he: Rahul | she: Priya; Anjali
+Bangladesh Dhaka Bangladeshi Bengali taka takas
+  see: the Padma; the Sundarbans; Chittagong | make: jute; shirts; river boats
+  eat: hilsa; rice pudding; mustard fish | he: Kamal | she: Rahima; Shirin
+= region: East Asia; Asia
+Japan Tokyo Japanese Japanese yen yen
+  see: Mount Fuji; Kyoto; the cherry trees of Ueno | make: cameras; robots; kimonos
+  eat: sushi; ramen; miso soup | he: Haruki; Kenji | she: Yōko
+China Beijing Chinese Chinese yuan yuan
+  see: the Yangtze; the Great Wall; the Forbidden City | make: tea; porcelain; toys
+  eat: dumplings; roast duck; steamed buns | he: Wei | she: Xiùyīng; Meiling
+Mongolia Ulaanbaatar Mongolian Mongolian tugrik tugriks
+  see: the Gobi; the Altai; the open steppe | make: cashmere; felt; saddles
+  eat: mutton broth; dried curds; milk tea | he: Batbayar; Ganzorig | she: Oyuun
+= region: Southeast Asia; the tropics
+Vietnam Hanoi Vietnamese Vietnamese dong dongs
+  see: the Red River; the Mekong; Ha Long Bay | make: lacquer; pepper; conical hats
+  eat: noodle soup; spring rolls; rice paper | he: Nguyễn | she: Linh; Thảo
+Indonesia Jakarta Indonesian Indonesian rupiah rupiahs
+  see: Java; Bali; the volcanoes of Sumatra | make: batik; nutmeg; cloves
+  eat: satay; fried rice; tempeh | he: Budi; Wayan | she: Dewi
+= region: South America; Latin America
 Peru Lima Peruvian Quechua sol soles
   see: the Andes; Machu Picchu; Lake Titicaca | make: alpaca wool; copper; silver
-  eat: ceviche; quinoa; purple corn | name: Túpac; Mercedes; Ramón
-""")
+  eat: ceviche; quinoa; purple corn | he: Túpac; Ramón | she: Mercedes
+""",
+)
 
-# one, many, young, its young, what it does aloud (he, past), home. food and trait are fields; a dash is no word.
-ANIMALS = table("a as young youngs sound cried home", """
+# one, many, its young, many young, what it does aloud (now and then), home. feed: what it eats; live: where.
+ANIMALS = table(
+    "a as young youngs sound cried home",
+    """
+= live: in the yard; on the sofa; with children
 dog dogs puppy puppies barks barked kennel
-  food: bones; biscuits; scraps of meat | trait: loyal; faithful; obedient | part: wet nose; leash; wagging tail
+  feed: bones; biscuits; scraps of meat | nature: loyal; tame; obedient | part: a wet nose; a leash; a wagging tail
 cat cats kitten kittens meows meowed basket
-  food: mice; cream; tinned fish | trait: sleek; lazy; curious | part: whiskers; velvet paws; green eyes
+  feed: mice; cream; scraps of meat | nature: sleek; tame; curious | part: whiskers; velvet paws; green eyes
+= live: in the farmyard; behind the barn; in the field
 cow cows calf calves moos mooed byre
-  food: clover; hay; fresh grass | trait: placid; spotted; brown | part: udder; horns; milk
+  feed: clover; hay; fresh grass | nature: placid; spotted; brown | part: a full udder; horns; warm milk
 horse horses foal foals neighs neighed stable
-  food: oats; carrots; hay | trait: proud; nervous; chestnut | part: mane; saddle; hooves
+  feed: oats; carrots; hay | nature: proud; brown; chestnut | part: a mane; a saddle; hooves
 sheep sheep lamb lambs bleats bleated fold
-  food: short grass; turnips; heather | trait: woolly; timid; shorn | part: fleece; wool; black face
+  feed: short grass; turnips; hay | nature: woolly; timid; shorn | part: a fleece; thick wool; a black face
 pig pigs piglet piglets grunts grunted sty
-  food: potato peels; acorns; swill | trait: fat; pink; muddy | part: snout; curly tail; trotters
+  feed: potato peels; acorns; swill | nature: fat; pink; muddy | part: a snout; a curly tail; trotters
 hen hens chick chicks clucks clucked coop
-  food: corn; grit; crumbs | trait: speckled; broody; plump | part: eggs; comb; feathers
+  feed: corn; grit; crumbs | nature: speckled; broody; fat | part: brown eggs; a red comb; ruffled feathers
+= live: on the water; among the reeds; by the shore
 duck ducks duckling ducklings quacks quacked pond
-  food: duckweed; snails; stale bread | trait: waddling; mallard; splashing | part: flat bill; webbed feet; down
+  feed: duckweed; snails; stale bread | nature: waddling; mallard; splashing | part: a bill; webbed feet; yellow down
 goose geese gosling goslings honks honked marsh
-  food: stubble; wet grass; grain | trait: angry; noisy; grey | part: long neck; quill; wings
+  feed: stubble; wet grass; grain | nature: angry; noisy; grey | part: a long neck; quills; wings
 swan swans cygnet cygnets hisses hissed lake
-  food: water plants; reeds; pondweed | trait: graceful; white; silent | part: curved neck; plumage; wings
-bear bears cub cubs growls growled den
-  food: honey; salmon; berries | trait: shaggy; brown; huge | part: claws; thick fur; paws
-deer deer fawn fawns bellows bellowed glade
-  food: bark; buds; leaves | trait: shy; swift; graceful | part: antlers; hooves; spotted coat
-wolf wolves whelp whelps howls howled lair
-  food: elk; hares; carrion | trait: grey; hungry; lone | part: fangs; yellow eyes; pack
-eagle eagles eaglet eaglets screeches screeched eyrie
-  food: hares; trout; snakes | trait: soaring; golden; keen | part: talons; hooked beak; wings
-owl owls owlet owlets hoots hooted hollow
-  food: voles; beetles; shrews | trait: wise; tawny; nocturnal | part: round eyes; pellets; soft feathers
+  feed: water plants; wet grass; duckweed | nature: graceful; white; silent | part: a curved neck; white plumage; wings
 frog frogs tadpole tadpoles croaks croaked swamp
-  food: flies; gnats; worms | trait: slimy; green; leaping | part: sticky tongue; spawn; webbed toes
+  feed: flies; gnats; worms | nature: slimy; green; leaping | part: a sticky tongue; spawn; webbed toes
+= live: in the mountains; deep in the forest; in the wild
+bear bears cub cubs growls growled den
+  feed: honey; salmon; berries | nature: shaggy; hungry; huge | part: claws; thick fur; sharp teeth
+deer deer fawn fawns bellows bellowed glade
+  feed: bark; buds; leaves | nature: shy; swift; graceful | part: antlers; hooves; a spotted coat
+wolf wolves whelp whelps howls howled lair
+  feed: elk; salmon; carrion | nature: grey; hungry; lone | part: fangs; sharp teeth; yellow eyes
 kangaroo kangaroos joey joeys thumps thumped outback
-  food: dry grass; shrubs; herbs | trait: red; bounding; tall | part: pouch; strong tail; hind legs
+  feed: dry grass; shrubs; herbs | nature: red; bounding; tall | part: a pouch; a strong tail; hind legs
+= live: in the air; on the rooftops; in the treetops
+eagle eagles eaglet eaglets screeches screeched eyrie
+  feed: hares; trout; snakes | nature: soaring; golden; keen | part: talons; a hooked beak; wings
+owl owls owlet owlets hoots hooted hollow
+  feed: voles; hares; shrews | nature: keen; tawny; nocturnal | part: round eyes; an old pellet; soft feathers
 pigeon pigeons squab squabs coos cooed loft
-  food: seeds; crumbs; peas | trait: homing; grey; tame | part: message ring; wings; feathers
+  feed: seeds; crumbs; peas | nature: homing; grey; tame | part: a message ring; wings; feathers
 bee bees larva larvae hums hummed hive
-  food: nectar; pollen; syrup | trait: busy; striped; buzzing | part: sting; wax; honeycomb
-goat goats kid kids snorts snorted shed
-  food: thistles; twigs; paper bags | trait: stubborn; bearded; nimble | part: horns; beard; bell
-""")
+  feed: nectar; pollen; syrup | nature: busy; striped; buzzing | part: a sting; wax; a honeycomb
+""",
+)
 
-# one, many, place, tool. did: what they did; stuff: what they deal with.
-TRADES = table("p ps place tool", """
+# one, many, place, tool. work: what they did; stuff: what they deal with.
+TRADES = table(
+    "p ps place tool",
+    """
 doctor doctors hospital stethoscope
-  did: examined the patient; wrote a prescription; set the broken leg | stuff: patients; fevers; medicine; pills
+  work: examined the patient; signed a prescription; set the broken leg | stuff: patients; fevers; medicine; pills
 teacher teachers school chalk
-  did: marked the homework; taught the class to spell; wrote on the blackboard | stuff: pupils; lessons; exams
+  work: marked the homework; helped the class to spell; wiped the blackboard | stuff: pupils; lessons; exams
 judge judges courtroom gavel
-  did: heard the witness; sent the thief to prison; read out the verdict | stuff: trials; lawyers; verdicts; crimes
+  work: heard the witness; sent the thief to prison; gave the verdict | stuff: trials; lawyers; verdicts; crimes
 baker bakers bakery oven
-  did: kneaded the dough; sold fresh rolls; dusted the loaves with flour | stuff: bread; dough; flour; cakes; yeast
+  work: kneaded the dough; offered fresh rolls; dusted the loaves with flour | stuff: bread; dough; flour; cakes; yeast
 farmer farmers farm plough
-  did: sowed the wheat; milked the cows; brought in the harvest | stuff: crops; wheat; fields; cattle; barley
+  work: sowed the wheat; milked the cows; brought in the harvest | stuff: crops; wheat; fields; cattle; barley
 cook cooks kitchen ladle
-  did: stirred the soup; chopped the onions; tasted the sauce | stuff: sauces; soup; onions; pots and pans
+  work: stirred the soup; chopped the onions; tasted the sauce | stuff: sauces; soup; onions; pots and pans
 priest priests church bible
-  did: read the sermon; blessed the congregation; baptised the child | stuff: sermons; hymns; prayers; sinners
+  work: gave the sermon; blessed the congregation; baptised the child | stuff: sermons; hymns; prayers; sinners
 sailor sailors ship anchor
-  did: hoisted the sails; climbed the mast; scrubbed the deck | stuff: sails; ropes; storms at sea; decks
+  work: hoisted the sails; mended the mast; scrubbed the deck | stuff: sails; ropes; storms at sea; decks
 miner miners pit pickaxe
-  did: dug for coal; went down the shaft; loaded the wagons | stuff: coal; ore; shafts; wagons; dust
+  work: searched for coal; went down the shaft; loaded the wagons | stuff: coal; ore; shafts; wagons; dust
 pilot pilots cockpit headset
-  did: landed the plane in fog; read the instruments; flew over the clouds | stuff: planes; runways; instruments
+  work: landed the plane in fog; checked the instruments; flew over the clouds | stuff: planes; runways; instruments
 librarian librarians library catalogue
-  did: stamped the books; sorted the shelves; whispered to the readers | stuff: novels; shelves; readers; old books
+  work: stamped the books; sorted the shelves; whispered to the readers | stuff: novels; shelves; readers; old books
 scientist scientists laboratory microscope
-  did: made an experiment; measured the cells; proved the theory | stuff: experiments; theories; cells; data
+  work: made an experiment; measured the cells; proved the theory | stuff: experiments; theories; cells; data
 mechanic mechanics garage spanner
-  did: repaired the engine; changed the tyres; drained the oil | stuff: engines; brakes; tyres; gearboxes
+  work: repaired the engine; changed the tyres; drained the oil | stuff: engines; brakes; tyres; gearboxes
 gardener gardeners greenhouse spade
-  did: watered the tomatoes; pruned the roses; planted bulbs | stuff: roses; seedlings; weeds; hedges; bulbs
-butcher butchers slaughterhouse cleaver
-  did: cut the ribs; minced the beef; hung up the hams | stuff: beef; chops; hams; bacon; carcasses
+  work: watered the tomatoes; pruned the roses; planted bulbs | stuff: roses; seedlings; weeds; hedges; bulbs
 barber barbers salon razor
-  did: trimmed the fringe; lathered the chin; swept up the hair | stuff: haircuts; shaves; hair oil; combs
+  work: trimmed the fringe; lathered the chin; swept up the hair | stuff: haircuts; shaves; hair oil; combs
 blacksmith blacksmiths forge anvil
-  did: hammered the red iron; shod the mare; made a gate of iron | stuff: horseshoes; iron; sparks; hinges
+  work: hammered the red iron; shod the mare; made a gate of iron | stuff: horseshoes; iron; sparks; hinges
 tailor tailors workshop needle
-  did: sewed on the buttons; took in the jacket; measured the sleeves | stuff: suits; cloth; buttons; seams
+  work: sewed on the buttons; took in the jacket; measured the sleeves | stuff: suits; cloth; buttons; seams
 painter painters studio brush
-  did: mixed the colours; sketched a portrait; finished the canvas | stuff: canvases; portraits; colours; easels
-potter potters pottery kiln
-  did: shaped the wet clay; glazed the bowls; fired the jugs | stuff: clay; jugs; bowls; glazes; vases
+  work: mixed the colours; sketched a portrait; finished the canvas | stuff: canvases; portraits; colours; easels
 carpenter carpenters sawmill hammer
-  did: sawed the planks; made a table of oak; drove in the nails | stuff: planks; nails; oak boards; cupboards
+  work: sawed the planks; made a table of oak; hammered in the nails | stuff: planks; nails; oak boards; cupboards
 astronomer astronomers observatory telescope
-  did: discovered a comet; mapped the stars; watched the eclipse | stuff: planets; comets; stars; galaxies
+  work: discovered a comet; mapped the stars; watched the eclipse | stuff: planets; comets; stars; galaxies
 fisherman fishermen harbour net
-  did: caught herring; gutted the cod; rowed out at dawn | stuff: herring; cod; boats; hooks; lobsters
+  work: caught herring; gutted the cod; rowed out at dawn | stuff: herring; cod; boats; hooks; lobsters
 soldier soldiers barracks rifle
-  did: marched all night; guarded the bridge; obeyed the order | stuff: battles; orders; drills; uniforms
-photographer photographers darkroom camera
-  did: developed the film; changed the lens; took a group picture | stuff: pictures; lenses; negatives; albums
-violinist violinists orchestra bow
-  did: tuned the strings; played a sonata; practised the scales | stuff: sonatas; concerts; strings; melodies
-lawyer lawyers office briefcase
-  did: drew up the contract; questioned the clerk; filed the papers | stuff: contracts; lawsuits; clients; papers
-astronaut astronauts rocket spacesuit
-  did: floated without weight; circled the moon; mended the satellite | stuff: orbits; satellites; the moon; space
-""")
+  work: marched all night; guarded the bridge; obeyed the order | stuff: battles; orders; drills; uniforms
+violinist violinists orchestra violin
+  work: tuned the strings; performed a sonata; practised the scales | stuff: sonatas; concerts; strings; melodies
+""",
+)
 
 # base, past, -ing, third person. how: what follows the verb (place, object); adv: manner.
-VERBS = table("v past ing s", """
+VERBS = table(
+    "v past ing s",
+    """
 walk walked walking walks
   how: along the canal; through the park; on the gravel path; for miles; across the meadow | adv: slowly; barefoot
 run ran running runs
   how: up the stairs; after the bus; round the track; down the hill; out of breath | adv: fast; swiftly
 swim swam swimming swims
-  how: across the bay; in the cold pool; under water; to the raft; twenty lengths | adv: strongly; backwards
+  how: across the bay; in the cold pool; under water; to the raft; twenty lengths | adv: strongly; elegantly
 climb climbed climbing climbs
-  how: up the ladder; on to the roof; over the wall; the steep cliff; the old pear tree | adv: nimbly; higher
+  how: up the ladder; on to the roof; over the wall; the steep cliff; the old pear tree | adv: nimbly; fearlessly
 sing sang singing sings
-  how: a sad song; in the choir; an old ballad; a duet; a carol | adv: softly; off key
+  how: a sad song; in the choir; an old ballad; a duet; a carol | adv: softly; tunelessly
 write wrote writing writes
   how: a long letter; a poem; in the diary; a novel; with a fountain pen; a postcard | adv: neatly; daily
 read read reading reads
@@ -360,8 +362,8 @@ eat ate eating eats
   how: a bowl of soup; two plums; a cheese sandwich; lunch; the whole pie; breakfast | adv: greedily; hungrily
 drink drank drinking drinks
   how: a cup of tea; cold lemonade; a glass of milk; from the tap; hot cocoa | adv: thirstily; noisily
-cook cooked cooking cooks
-  how: a pot of stew; dinner for six; the beans; over the fire; rice with peas | adv: well; without salt
+bake baked baking bakes
+  how: a batch of scones; an apple tart; bread for the fair; biscuits; a birthday cake | adv: skilfully; clumsily
 paint painted painting paints
   how: the fence; a landscape; the kitchen walls; in oils; the shutters blue | adv: carelessly; boldly
 dance danced dancing dances
@@ -370,164 +372,111 @@ sleep slept sleeping sleeps
   how: in a tent; on the sofa; until noon; under a quilt; like a log | adv: soundly; badly
 play played playing plays
   how: chess; the piano; hide and seek; a game of cards; tennis; football | adv: fairly; happily
-work worked working works
-  how: in the factory; overtime; night shifts; at the desk; for low wages | adv: hard; tirelessly
-travel travelled travelling travels
-  how: by train; round the world; to distant islands; with a rucksack; abroad | adv: light; alone
 build built building builds
   how: a raft; a stone bridge; a snowman; a shed; a nest of twigs | adv: cleverly; cheaply
 drive drove driving drives
   how: a lorry; to the coast; the old van; along the motorway; a tractor | adv: recklessly; carefully
-speak spoke speaking speaks
-  how: on the phone; to the crowd; about politics; at the meeting; with an accent | adv: frankly; loudly
 teach taught teaching teaches
   how: a class of beginners; algebra; evening courses; children to swim; history | adv: patiently; privately
 throw threw throwing throws
-  how: a pebble; the ball; a stick into the water; a snowball; the dice | adv: far; overarm
+  how: a pebble; the ball; a stick into the water; a snowball; the dice | adv: wildly; straight
 buy bought buying buys
   how: a loaf; new shoes; two tickets; a second-hand car; vegetables; a birthday gift | adv: cheaply; impulsively
 sell sold selling sells
   how: old books; ice cream; the house; raffle tickets; insurance; home-made jam | adv: quickly; online
 dig dug digging digs
-  how: a ditch; for potatoes; a deep hole; the garden; up old coins | adv: deeply; in vain
-laugh laughed laughing laughs
-  how: at the joke; until it hurt; at the clown; out loud; behind the curtain | adv: merrily; nervously
+  how: a ditch; for potatoes; a deep hole; the garden; up old coins | adv: tirelessly; eagerly
 wash washed washing washes
-  how: the dishes; the muddy shirts; behind the ears; the windows; the lorry | adv: thoroughly; by hand
-fight fought fighting fights
-  how: against the invaders; for freedom; with wooden swords; in the alley; the fire | adv: bravely; fiercely
-think thought thinking thinks
-  how: about the future; of a plan; over the riddle; about the past; twice | adv: deeply; logically
-""")
+  how: the dishes; the muddy shirts; behind the ears; the windows; the lorry | adv: thoroughly; briskly
+""",
+)
 
 # positive, comparative, superlative. of: nouns it fits.
-ADJECTIVES = table("q er est", """
-big bigger biggest
-  of: elephant; whale; crowd; truck; hall
-small smaller smallest
-  of: pebble; ant; seed; crumb; doll
-tall taller tallest
-  of: poplar; skyscraper; giraffe; chimney; lighthouse
-long longer longest
-  of: queue; caterpillar; corridor; speech; rope
-short shorter shortest
-  of: nap; pencil; story; haircut; detour
-old older oldest
-  of: ruin; oak; wine; chapel; manuscript
-young younger youngest
-  of: recruit; sapling; student; couple; athlete
-fast faster fastest
-  of: cheetah; express train; motorbike; rocket; sprinter
-slow slower slowest
-  of: snail; tortoise; tram; turtle; waltz
-cold colder coldest
-  of: winter; cellar; blizzard; glacier; wind
-warm warmer warmest
-  of: blanket; stove; evening; jumper; breeze
-dark darker darkest
-  of: cave; tunnel; forest; cloud; alley
-bright brighter brightest
-  of: lamp; star; flame; mirror; lantern
-heavy heavier heaviest
-  of: trunk; piano; sack; anvil; boulder
-light lighter lightest
-  of: feather; balsa box; paper plane; leaf; parcel
-rich richer richest
-  of: merchant; banker; oil baron; owner; landowner
-poor poorer poorest
-  of: beggar; orphan; peasant; widow; district
-strong stronger strongest
-  of: ox; wrestler; current; rope; storm
-weak weaker weakest
-  of: signal; pulse; excuse; coffee; plank
-deep deeper deepest
-  of: well; ocean; gorge; trench; wound
-high higher highest
-  of: summit; cliff; peak; kite; waterfall
-cheap cheaper cheapest
-  of: ticket; bargain; hostel; toy; radio
-loud louder loudest
-  of: trumpet; drum; siren; thunder; cheer
-sweet sweeter sweetest
-  of: honey; melon; pudding; syrup; grape
-hard harder hardest
-  of: steel; granite; exam; diamond; puzzle
-soft softer softest
-  of: pillow; moss; cushion; fur; wool
-""")
+ADJECTIVES = table(
+    "q er est",
+    """
+big bigger biggest | of: elephant; whale; crowd; truck; hall; balloon
+small smaller smallest | of: pebble; ant; seed; crumb; doll; button
+tall taller tallest | of: poplar; skyscraper; giraffe; chimney; lighthouse; pine
+long longer longest | of: queue; caterpillar; corridor; speech; rope; necklace
+old older oldest | of: ruin; oak; monument; chapel; manuscript; legend
+young younger youngest | of: recruit; sapling; student; couple; athlete; beginner
+fast faster fastest | of: cheetah; hare; motorbike; rocket; sprinter; arrow
+slow slower slowest | of: snail; tortoise; donkey; turtle; waltz; canoe
+cold colder coldest | of: cave lake; cellar; shower; glacier; wind; iceberg
+warm warmer warmest | of: blanket; stove; evening; jumper; breeze; scarf
+dark darker darkest | of: cavern; tunnel; forest; cloud; alley; shadow
+bright brighter brightest | of: lamp; star; flame; mirror; lantern; comet
+heavy heavier heaviest | of: trunk; piano; sack; safe; boulder; wardrobe
+thick thicker thickest | of: hedge; carpet; wall; dictionary; slice; quilt
+rich richer richest | of: merchant; banker; oil baron; heiress; landowner; jeweller
+strong stronger strongest | of: ox; wrestler; current; chain; storm; magnet
+deep deeper deepest | of: well; ocean; gorge; trench; wound; crater
+cheap cheaper cheapest | of: sandal; bargain; hostel; souvenir; radio; lipstick
+loud louder loudest | of: trumpet; drum; siren; explosion; cheer; alarm
+sweet sweeter sweetest | of: peach; melon; pudding; cherry; grape; raisin
+soft softer softest | of: pillow; mattress; cushion; slipper; sponge; feather
+""",
+)
 
-# one, many. is: how it is; do: what people do with it; at: where it is.
-THINGS = table("o os", """
+# one, many. is: how it is; use: what people do with it; put: where it is.
+THINGS = table(
+    "o os",
+    """
 apple apples
-  is: red; crisp; sour | do: peel; bake; pick | at: in the orchard; in the fruit bowl
-pear pears
-  is: juicy; ripe; green | do: poach; slice; pick | at: on the tree; in the orchard
+  is: red; crisp; sour; rotten | use: peel; core; pick; grate | put: in the orchard; in the fruit bowl
 plum plums
-  is: purple; ripe; sticky | do: stew; dry; stone | at: in the jam; in the crate
+  is: purple; ripe; sticky; blue | use: stew; dry; stone; squash | put: in the jam jar; in the crate
 potato potatoes
-  is: muddy; floury; boiled | do: peel; mash; fry | at: in the cellar; in the sack
+  is: floury; boiled; mashed; new | use: peel; mash; fry; roast | put: in the sack; in the cellar
 carrot carrots
-  is: orange; crunchy; raw | do: grate; chop; pull up | at: in the stew; in the vegetable bed
+  is: orange; crunchy; raw; crooked | use: scrape; chop; plant; dice | put: in the stew; in the vegetable bed
 egg eggs
-  is: fried; fresh; brown | do: boil; crack; beat | at: in the nest; in the pan
+  is: fried; fresh; brown; hard-boiled | use: boil; crack; beat; poach | put: in the nest; in the frying pan
 loaf loaves
-  is: crusty; warm; fresh | do: slice; bake; toast | at: on the bread board; in the oven
+  is: crusty; warm; stale; floury | use: slice; bake; toast; wrap | put: on the bread board; in the oven
 book books
-  is: thick; dusty; borrowed | do: read; print; lend | at: on the shelf; in the library
+  is: thick; dusty; borrowed; leather-bound | use: read; print; lend; translate | put: on the shelf; in the satchel
 letter letters
-  is: anonymous; sealed; long | do: post; open; answer | at: in the envelope; in the post box
+  is: anonymous; sealed; unopened; polite | use: post; open; answer; stamp | put: in the envelope; in the post box
 chair chairs
-  is: wooden; broken; comfortable | do: move; paint; fold | at: at the table; round the stove
-table tables
-  is: round; oak; polished | do: lay; clear; wipe | at: in the dining room; on the terrace
-window windows
-  is: open; steamed up; dirty | do: open; clean; shut | at: in the attic; above the door
-door doors
-  is: locked; heavy; creaking | do: shut; open; slam | at: at the end of the corridor; in the hall
+  is: wooden; wobbly; comfortable; wicker | use: move; fold; repaint; stack | put: at the table; round the stove
 house houses
-  is: empty; brick; haunted | do: rent; build; sell | at: on the hill; in the suburb
+  is: empty; brick; haunted; whitewashed | use: rent; build; furnish; insure | put: on the hill; in the suburb
 car cars
-  is: shiny; second-hand; parked | do: drive; wash; park | at: in the garage; on the motorway
+  is: shiny; second-hand; parked; electric | use: drive; wash; park; refuel | put: in the garage; on the motorway
 boat boats
-  is: leaking; wooden; small | do: row; moor; sail | at: in the harbour; on the lake
+  is: leaking; wooden; upturned; flat | use: row; moor; sail; launch | put: at the pier; on the lake
 train trains
-  is: crowded; late; rusty | do: miss; catch; board | at: at the station; on platform two
+  is: crowded; delayed; rusty; express | use: miss; catch; board; derail | put: at the station; on platform two
 bridge bridges
-  is: narrow; stone; famous | do: cross; repair; guard | at: over the canal; across the gorge
-tree trees
-  is: hollow; bare; shady | do: plant; fell; climb | at: in the forest; by the path
+  is: narrow; stone; arched; wooden | use: cross; repair; guard; widen | put: over the canal; across the gorge
 flower flowers
-  is: wilted; yellow; wild | do: pick; water; press | at: in the vase; in the meadow
+  is: wilted; yellow; wild; fragrant | use: pick; water; press; arrange | put: in the vase; in the meadow
 shoe shoes
-  is: worn; muddy; tight | do: polish; lace; mend | at: under the bed; in the box
-hat hats
-  is: felt; straw; silly | do: wear; brush; lose | at: on the peg; in the cloakroom
+  is: worn; muddy; tight; buckled | use: polish; lace; mend; lend | put: under the bed; in the shoe box
 coin coins
-  is: silver; rare; worn | do: toss; count; collect | at: in the purse; in the fountain
+  is: silver; rare; worn; foreign | use: toss; count; collect; spend | put: in the purse; in the fountain
 key keys
-  is: rusty; spare; tiny | do: turn; lose; hide | at: in the lock; under the mat
-knife knives
-  is: sharp; blunt; folding | do: sharpen; dry; hand over | at: in the drawer; beside the plate
-cup cups
-  is: chipped; empty; china | do: fill; rinse; stir | at: on the saucer; in the cupboard
-bottle bottles
-  is: green; empty; sealed | do: cork; fill; shake | at: in the wine cellar; in the crate
-lamp lamps
-  is: dim; brass; flickering | do: light; switch on; dust | at: on the desk; above the table
-clock clocks
-  is: ticking; grandfather; wrong | do: wind; set; repair | at: on the mantelpiece; in the hall
-leaf leaves
-  is: dry; yellow; fallen | do: rake; sweep; press | at: on the lawn; in the gutter
-""")
+  is: rusty; spare; tiny; forged | use: turn; lose; copy; hide | put: in the lock; under the mat
+""",
+)
 
-# A word with several senses, and words that go with each: a test of what one row for each word can hold.
-SENSES = {
-    "bank": ("money", "river"), "mole": ("animal", "chemistry", "skin"), "bat": ("animal", "sport"),
-    "spring": ("season", "water", "metal"), "crane": ("bird", "machine"), "seal": ("animal", "wax"),
-    "tower": ("building", "toy"), "match": ("sport", "fire"), "pitcher": ("sport", "jug"), "ring": ("jewel", "sport"),
-}
-
-FIRST = "Ash Bramble Crow Dun Elder Fern Gold Hazel Iron Kettle Lamb Marl Nettle Oak Penny Quarry Raven Stone Thorn"
+FIRST = """Ash Bramble Crow Dun Elder Fern Gold Hazel Iron Kettle Lamb Marl Nettle Oak Penny Quarry Raven Stone Thorn
+Alder Badger Copper Daw Ember Frost Gorse Hawk Ivy Jay Kestrel Lark Mist Otter Plover"""
 LAST = "bridge bury by combe dale field ford ham hurst ley mere mouth stead thorpe ton wick worth"
 VILLAGES = [a + b for a in FIRST.split() for b in LAST.split()]
 """Place names for the long tail: each is drawn evenly, so most occur a few times only."""
+
+RARE = """
+abacus alembic alpenstock antimacassar astrolabe barnacle bassoon bellwether bodkin brazier cairn calabash
+calliope campanula caravel catamaran chalice chamois cobweb colander cormorant cresset cutlass damson dirigible
+dulcimer ermine escutcheon farthing fetlock flagon flageolet foxglove galleon gargoyle gimlet glockenspiel
+gooseberry gryphon hammock harpsichord haversack hornbeam hourglass hovel ibex inkwell javelin jerkin juniper
+kaleidoscope kestrel kumquat lectern lichen lodestone lozenge mandolin marzipan mezzanine minaret moccasin
+monocle nightjar nutcracker obelisk ocarina ottoman palimpsest parsnip periscope petunia pinafore plinth
+poltergeist porcupine portcullis quagmire quince rapier rhubarb samovar sandalwood scabbard scullery sextant
+snuffbox spinnaker stalactite sundial tabard tarpaulin thimble tinderbox toboggan topaz tourmaline trellis
+turret ukulele vestibule viaduct wainscot walnut weathervane xylophone yurt zeppelin zither
+""".split()  # noqa: SIM905
+"""Rare words, drawn evenly: about one to six times each, so that --min-count has something to drop."""

@@ -62,7 +62,7 @@ def _parse_text(text: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
         raise ValueError("has an array header that cannot be understood")
     descr, fortran, inside = match.groups()
     if descr.strip("'") not in _DTYPES:
-        what = "Python objects, which are never read" if descr.strip("'|") == "O" else "items of a type that is not used"
+        what = "Python objects, which are never read" if descr == "'|O'" else "items of a type that is not used"
         raise ValueError(f"holds {what} ({ascii(descr)[1:-1][:40]})")
     if fortran == "True":
         raise ValueError("is stored column by column (Fortran order)")

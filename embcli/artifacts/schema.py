@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,7 +52,7 @@ class Words(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         raw = self.data.tobytes()
         ends = self.offsets.tolist()
-        return (raw[a:b].decode("utf-8", "replace") for a, b in zip(ends[:-1], ends[1:], strict=True))
+        return (raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends))
 
     def find(self, word: str) -> int:
         """Return the place of the word, or -1. Looks through the buffer, so no index is built for a few queries."""
@@ -76,7 +77,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Member:
-    """One array of a kind: allowed dtypes (as in ``np.dtype.str`` without byte order), dimensions, whether it must exist."""
+    """One array of a kind: allowed dtypes (``np.dtype.str`` without byte order), dimensions, whether it must exist."""
 
     dtypes: tuple[str, ...]
     ndim: int = 1
@@ -92,7 +93,8 @@ class Artifact:
     """What all kinds share.
 
     ``stats`` (figures of the report), ``text`` (how the text was cut: split, lower, tokenizer) and ``options`` (what
-    an automatic option became) go into meta when it is written; ``meta`` is what was read, empty before.
+    an automatic option became) go into meta when it is written; ``meta`` is what was read, empty before. ``digest``
+    and ``path`` say what was read and from where (as messages show it), and are empty before.
     """
 
     kind: ClassVar[str] = ""
@@ -101,6 +103,8 @@ class Artifact:
     text: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
+    digest: str = ""
+    path: str = ""
 
     def check(self) -> None:
         """Raise ValueError, one clause without the file's name, if sizes do not fit together. Reads little."""
@@ -135,6 +139,7 @@ class Tokens(Artifact):
     unigram: NDArray[np.int64]
 
     def check(self) -> None:
+        """Raise ValueError if sizes do not fit together."""
         _same("unigram", len(self.unigram), len(self.words))
         if len(self.row_offsets) < 1 or self.row_offsets[0] != 0 or self.row_offsets[-1] != len(self.ids):
             raise ValueError("row_offsets do not span the ids")
@@ -169,6 +174,7 @@ class Counts(Artifact):
     unigram: NDArray[np.int64]
 
     def check(self) -> None:
+        """Raise ValueError if sizes do not fit together."""
         _same("shape", len(self.shape), 2)
         _same("words", len(self.words), int(self.shape[1]))
         _same("row labels", len(self.rows if self.rows is not None else self.words), int(self.shape[0]))
@@ -202,6 +208,7 @@ class Vectors(Artifact):
     singular_values: Any = None
 
     def check(self) -> None:
+        """Raise ValueError if sizes do not fit together."""
         _same("words", len(self.words), len(self.vectors))
         _same("unigram", len(self.unigram), len(self.words))
         if self.contexts is not None and self.contexts.shape != self.vectors.shape:

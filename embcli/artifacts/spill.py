@@ -6,7 +6,7 @@ import errno
 import mmap
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ class Spill:
         self.dtype = np.dtype(dtype)
         self._folder, self._nbytes = folder or tempfile.gettempdir(), 0
         try:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed with the object
+            self._file: IO[bytes] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed with the object
         except OSError as e:
             raise self._failed(e) from None
 
@@ -48,7 +48,7 @@ class Spill:
         self.close()
 
     def __len__(self) -> int:
-        return self._nbytes // self.dtype.itemsize
+        return int(self._nbytes // self.dtype.itemsize)
 
     @property
     def shape(self) -> tuple[int]:
@@ -67,7 +67,7 @@ class Spill:
             return
         block = np.ascontiguousarray(part.astype(self.dtype, casting="safe", copy=False))
         try:
-            self._file.write(block.reshape(-1).view(np.uint8))
+            self._file.write(block.reshape(-1).view(np.uint8).data)
         except OSError as e:
             raise self._failed(e) from None
         self._nbytes += block.nbytes

@@ -21,8 +21,12 @@ LOCAL_MARK, CENTRAL_MARK, END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 END64_MARK, LOCATOR_MARK = b"PK\x06\x06", b"PK\x06\x07"
 FULL, FULL16 = 0xFFFFFFFF, 0xFFFF
 
-_LARGEST_DIRECTORY = 1 << 24
+_LARGEST_DIRECTORY = 1 << 20
 _UTF8_NAME = 0x800
+
+
+class ForeignError(ValueError):
+    """The file is a zip of another make, rather than a damaged artifact."""
 
 
 @dataclass
@@ -42,19 +46,22 @@ class Entry:
 def directory(file: memoryview) -> tuple[list[Entry], int]:
     """Return the members that the directory of the zip lists, in its order, and where the directory begins.
 
-    Only the directory is read. Raises ValueError, one clause, if it is missing or does not fit the file.
+    Only the directory is read. Raises ValueError, one clause, if it is missing or does not fit the file, and
+    ForeignError if no artifact is like that.
     """
     end = _find_end(file)
     _, disk, first_disk, here, count, size, at, _ = END.unpack_from(file, end)
     if (disk, first_disk) != (0, 0) or here != count:
-        raise ValueError("the zip is one part of several")
+        raise ForeignError("it is one part of a split zip")
     stop = end
     if FULL in (size, at) or count == FULL16:
         count, size, at, stop = _end64(file, end)
     if at + size != stop:
         raise ValueError("the zip directory is not where the file says")
-    if size > _LARGEST_DIRECTORY or count * CENTRAL.size > size:
+    if count * CENTRAL.size > size:
         raise ValueError(f"the zip directory claims {count:,} members in {size:,} bytes")
+    if size > _LARGEST_DIRECTORY:
+        raise ForeignError(f"it is a zip of {count:,} members")
     entries, offset = [], at
     for _ in range(count):
         entry, offset = _central(file, offset, stop)
@@ -67,14 +74,14 @@ def directory(file: memoryview) -> tuple[list[Entry], int]:
 def _find_end(file: memoryview) -> int:
     """Return where the end record begins; a comment after it makes another zip, not a damaged one."""
     tail = bytes(file[max(len(file) - END.size - FULL16, 0) :])
-    at = tail.rfind(END_MARK, 0, max(len(tail) - END.size, 0) + len(END_MARK))
+    at = tail.rfind(END_MARK, 0, max(len(tail) - END.size + len(END_MARK), 0))
     if at < 0:
         raise ValueError("the zip directory at its end is missing, so the file is cut short")
     return len(file) - len(tail) + at
 
 
 def _end64(file: memoryview, end: int) -> tuple[int, int, int, int]:
-    """Return count, size and place of the directory from the zip64 records before the end record, and where they begin."""
+    """Return count, size and place of the directory from the zip64 records before the end, and where they begin."""
     at = end - LOCATOR.size - END64.size
     if at < 0:
         raise ValueError("the zip64 record is missing")
@@ -83,7 +90,7 @@ def _end64(file: memoryview, end: int) -> tuple[int, int, int, int]:
     if (mark, mark64, where, length) != (LOCATOR_MARK, END64_MARK, at, END64.size - 12):
         raise ValueError("the zip64 record is missing")
     if (disk, first_disk) != (0, 0) or here != count:
-        raise ValueError("the zip is one part of several")
+        raise ForeignError("it is one part of a split zip")
     return count, size, offset, at
 
 
@@ -97,7 +104,7 @@ def _central(file: memoryview, at: int, stop: int) -> tuple[Entry, int]:
     if mark != CENTRAL_MARK or after > stop:
         raise ValueError("the zip directory is damaged")
     raw = bytes(file[at + CENTRAL.size : after])
-    name = raw[:n_name].decode("utf-8" if flags & _UTF8_NAME else "cp437")
+    name = raw[:n_name].decode("utf-8" if flags & _UTF8_NAME else "ascii", "replace")
     size, packed, local = _zip64(raw[n_name : n_name + n_extra], [size, packed, local])
     return Entry(name, flags, method, crc, packed, size, local), after
 
@@ -126,8 +133,10 @@ def stored(file: memoryview, entries: list[Entry], end: int) -> None:
     """Check that the members are stored arrays which fill the file from 0 to ``end``; set ``start`` of each.
 
     Raises ValueError, one clause that names the member, if a local header says otherwise than the directory, a member
-    is compressed, encrypted, named twice or not NAME.npy, or members overlap or leave gaps.
+    is named twice or not NAME.npy, or members overlap or leave gaps; ForeignError if one is compressed or encrypted.
     """
+    if bytes(file[-END.size :][:4]) != END_MARK or bytes(file[-2:]) != b"\0\0":
+        raise ValueError("something follows the zip directory")
     seen: set[str] = set()
     at = 0
     for entry in sorted(entries, key=lambda e: e.at):
@@ -138,16 +147,12 @@ def stored(file: memoryview, entries: list[Entry], end: int) -> None:
         if plain in seen:
             raise ValueError(f"array {shown} is there twice")
         seen.add(plain)
-        if entry.flags & ~_UTF8_NAME or entry.method != 0:
-            raise ValueError(f"array {shown} is compressed or encrypted")
-        if entry.at != at or entry.packed != entry.size:
-            raise ValueError(f"array {shown} is not where or as long as the zip directory says")
+        if entry.at != at:
+            raise ValueError(f"array {shown} is not where the zip directory says, or overlaps another")
         _local(file, entry, end, shown)
         at = entry.start + entry.size
     if at != end:
         raise ValueError("the members do not fill the file up to the zip directory")
-    if len(file) - end > _LARGEST_DIRECTORY:
-        raise ValueError("the zip directory is too large")
 
 
 def _local(file: memoryview, entry: Entry, end: int, shown: str) -> None:
@@ -157,9 +162,12 @@ def _local(file: memoryview, entry: Entry, end: int, shown: str) -> None:
     mark, _, flags, method, _, _, crc, packed, size, n_name, n_extra = LOCAL.unpack_from(file, entry.at)
     names = entry.at + LOCAL.size
     raw = bytes(file[names : min(names + n_name + n_extra, end)])
+    if (mark, flags, method, raw[:n_name]) != (LOCAL_MARK, entry.flags, entry.method, entry.name.encode()):
+        raise ValueError(f"the two zip headers of array {shown} differ")
+    if flags & ~_UTF8_NAME or method != 0:
+        raise ForeignError(f"array {shown} is compressed or encrypted; only plainly stored arrays are read")
     size, packed = _zip64(raw[n_name:], [size, packed])
-    same = (flags, method, crc, packed, size) == (entry.flags, entry.method, entry.crc, entry.packed, entry.size)
-    if mark != LOCAL_MARK or not same or raw[:n_name] != entry.name.encode():
+    if (crc, packed, size) != (entry.crc, entry.packed, entry.size) or packed != size:
         raise ValueError(f"the two zip headers of array {shown} differ")
     entry.start = names + n_name + n_extra
     if entry.start + entry.size > end:

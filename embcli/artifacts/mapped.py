@@ -1,0 +1,47 @@
+"""Arrays over memory-mapped files: making them, and giving their pages back after use."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def release(array: NDArray[Any] | mmap.mmap, start: int = 0, stop: int | None = None) -> None:
+    """Give the pages of items [start, stop) of a mapped array back to the system; of bytes [start, stop) of a map.
+
+    Items are counted along the first axis. The data stays readable: it is read from the file again if it is needed
+    again. Mapped pages that were touched count as resident memory until then. Does nothing for arrays in memory.
+    """
+    if isinstance(array, mmap.mmap):
+        _advise(array, start, len(array) if stop is None else stop)
+        return
+    found = _map_of(array)
+    if found is None or array.ndim == 0 or not array.flags.c_contiguous:
+        return
+    stop = len(array) if stop is None else min(stop, len(array))
+    first = _address(array) - _address(np.frombuffer(found, np.uint8))
+    _advise(found, first + start * array.strides[0], first + stop * array.strides[0])
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _map_of(array: NDArray[Any]) -> mmap.mmap | None:
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def _advise(map_: mmap.mmap, start: int, stop: int) -> None:
+    """Drop all pages that hold a byte of the range: those at its ends are read again if a neighbour needs them."""
+    start -= start % mmap.PAGESIZE
+    stop = min(stop, len(map_))
+    if stop > start and hasattr(map_, "madvise"):
+        map_.madvise(mmap.MADV_DONTNEED, start, stop - start)

@@ -1,0 +1,233 @@
+"""Writes an artifact: complete or absent, and the same bytes for the same content whatever the target."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import identify, npy, provenance
+from embcli.artifacts.build import artifact_of, member_of
+from embcli.artifacts.checks import SMALL, blocks
+from embcli.artifacts.mapped import release
+from embcli.artifacts.opened import Opened
+from embcli.artifacts.schema import Artifact, Blocks, Member
+from embcli.artifacts.spill import Spill
+from embcli.artifacts.zipwrite import ZipWriter
+from embcli.errors import EmbcliError, InputError, NumbersError
+
+#: bytes written in one go
+_PIECE = 1 << 22
+
+
+def check_target(path: str) -> None:
+    """Raise InputError if a file cannot be written there, so that this is known before the work starts."""
+    if path == "-":
+        return
+    shown = identify.show(path)
+    if not path or "\0" in path:
+        raise InputError(f"{shown or 'output'}: is no name for a file")
+    if path.endswith("/") or os.path.isdir(path):
+        raise InputError(f"{shown}: is a folder; give the name of a file")
+    if _is_special(path):
+        if not os.access(path, os.W_OK):
+            raise InputError(f"{shown}: no permission to write it")
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise InputError(f"{shown}: there is no folder {identify.show(os.path.dirname(path) or folder)}; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{shown}: no permission to write in {identify.show(folder)}")
+
+
+def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
+    """Write an artifact and return its digest.
+
+    The file appears under exactly this name when it is complete; until then, and if anything goes wrong (Ctrl-C
+    included), what was there before stays. Members are taken from the artifact one after another, in the order of its
+    kind, and ``meta`` last, so that each may be filled while an earlier one (``Blocks``) is being produced.
+
+    Parameters
+    ----------
+    artifact
+        Its fields are arrays, ``Words``, ``Blocks`` or ``Spill``.
+    path
+        - is stdout; that, a pipe or a device gets the same bytes after they were gathered in an unlinked file.
+    meta
+        From ``provenance.compose``.
+
+    Raises
+    ------
+    InputError : the target cannot be written.
+    NumbersError : a value is not finite.
+    ValueError : the arrays are not what their kind says (a mistake in the program).
+    """
+    check_target(path)
+    if path == "-" or _is_special(path):
+        return _through(artifact, path, meta)
+    # a link stays a link: its target is replaced
+    return _beside(artifact, path, os.path.realpath(path), meta)
+
+
+def _is_special(path: str) -> bool:
+    """Say whether the path is a device or a pipe, which must not be replaced by a file."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _beside(artifact: Artifact, path: str, target: str, meta: Mapping[str, Any]) -> str:
+    """Write a temporary file beside the target and rename it."""
+    for temporary in _names(target):
+        if os.path.lexists(temporary):
+            continue  # left behind by a process of the same number that was killed
+        made = False
+        try:
+            with _failing(path):
+                file = open(temporary, "x+b")  # noqa: SIM115 - closed by the next line but one
+            made = True
+            with _closing(file, path):
+                digest = _fill(file, artifact, path, meta, path)
+            with _failing(path):
+                os.replace(temporary, target)
+            return digest
+        except BaseException as e:
+            if isinstance(e, FileExistsError) and not made:
+                continue
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+    raise AssertionError("counting ended")
+
+
+def _names(target: str) -> Iterator[str]:
+    """Yield names for the temporary file, beside the target."""
+    folder, name = os.path.split(target)
+    if len(os.fsencode(name)) > 200:
+        name = "embcli"
+    pid = os.getpid()
+    yield os.path.join(folder, f".{name}.{pid}.tmp")
+    for i in itertools.count(1):
+        yield os.path.join(folder, f".{name}.{pid}.{i}.tmp")
+
+
+def _through(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
+    """Write an unlinked temporary file and copy it to stdout, a pipe or a device."""
+    import tempfile
+
+    folder = tempfile.gettempdir()
+    with _failing(folder):
+        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by the next line
+    with _closing(file, folder):
+        digest = _fill(file, artifact, path, meta, folder)
+        with _failing(path):
+            file.seek(0)
+            if path == "-":
+                sys.stdout.flush()
+                _copy(file, sys.stdout.buffer)
+            else:
+                with open(path, "wb") as out:
+                    _copy(file, out)
+    return digest
+
+
+@contextmanager
+def _closing(file: IO[bytes], path: str) -> Iterator[None]:
+    """Close the file at the end; that this fails too, after another failure, says nothing new."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            file.close()
+        raise
+    with _failing(path):
+        file.close()
+
+
+def _copy(file: IO[bytes], out: IO[bytes]) -> None:
+    while block := file.read(1 << 20):
+        out.write(block)
+    out.flush()
+
+
+@contextmanager
+def _failing(path: str) -> Iterator[None]:
+    """Turn OSError from writing the target into InputError; a closed pipe and a taken name stay what they are."""
+    try:
+        yield
+    except (BrokenPipeError, FileExistsError):
+        raise
+    except OSError as e:
+        shown = "stdout" if path == "-" else identify.show(path)
+        if e.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InputError(f"{shown}: disk full; nothing was written") from None
+        raise InputError(f"{shown}: cannot be written: {e.strerror or e}") from None
+
+
+def _fill(file: IO[bytes], artifact: Artifact, path: str, meta: Mapping[str, Any], place: str) -> str:
+    """Write the whole artifact into an open file and return its digest, after opening it as a reader would.
+
+    ``path`` is the target and ``place`` where the file really is, for messages.
+    """
+    shown = "stdout" if path == "-" else identify.show(path)
+    with ZipWriter(file, lambda: _failing(place)) as zip_:
+        for name, member in artifact.members.items():
+            source = member_of(artifact, name)
+            if source is not None:
+                _Source(name, member, source, shown).write(zip_)
+            elif member.required:
+                raise ValueError(f"{artifact.kind} has no {name}")
+        raw = provenance.dumps(meta)
+        if len(raw) >= SMALL:
+            raise InputError(f"{shown}: its meta would take {len(raw):,} bytes of {SMALL:,}; nothing was written")
+        _Source("meta", Member(("u1",)), np.frombuffer(raw, np.uint8), shown).write(zip_)
+        zip_.finish()
+    opened = Opened.of(file, path)
+    try:
+        artifact_of(opened)
+    except EmbcliError as e:
+        raise ValueError(f"what was to be written is no sound artifact: {e}") from e
+    return opened.digest()
+
+
+class _Source:
+    """One member on its way into the file: its type, the shape of an item, and how many items went by so far."""
+
+    def __init__(self, name: str, member: Member, source: Any, shown: str) -> None:
+        self.name, self.source, self.shown = name, source, shown
+        self.dtype: np.dtype[Any] = source.dtype
+        self.item_shape = tuple(source.item_shape if isinstance(source, Blocks) else source.shape[1:])
+        self.items = 0
+        if self.dtype.newbyteorder("<").str[1:] not in member.dtypes or 1 + len(self.item_shape) != member.ndim:
+            due = f"{member.ndim}-d {' or '.join(member.dtypes)}"
+            raise ValueError(f"{name} is {self.dtype} with items of shape {self.item_shape} where {due} is due")
+
+    def write(self, zip_: ZipWriter) -> None:
+        zip_.add(f"{self.name}.npy", lambda: npy.header(self.dtype, (self.items, *self.item_shape)), self._pieces())
+
+    def _blocks(self) -> Iterable[NDArray[Any]]:
+        if isinstance(self.source, Blocks):
+            return self.source.blocks
+        return self.source.blocks(_PIECE) if isinstance(self.source, Spill) else (self.source,)
+
+    def _pieces(self) -> Iterator[memoryview]:
+        """Yield the bytes in pieces of bounded size; mapped sources are given back piece by piece."""
+        for block in self._blocks():
+            if block.dtype != self.dtype or block.shape[1:] != self.item_shape:
+                raise ValueError(f"a block of {self.name} is {block.dtype} of shape {block.shape}")
+            for start, stop in blocks(block, _PIECE):
+                piece = np.ascontiguousarray(block[start:stop], self.dtype.newbyteorder("<"))
+                if self.dtype.kind == "f" and not np.isfinite(piece).all():
+                    raise NumbersError(f"{self.shown}: {self.name} are not all finite; nothing was written")
+                self.items += len(piece)
+                yield piece.reshape(-1).view(np.uint8).data
+                release(block, start, stop)

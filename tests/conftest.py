@@ -88,6 +88,6 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with tokens.npz, counts.npz and vectors.npz of the bundled corpus, made by the commands."""
     folder = tmp_path_factory.mktemp("chain")
     ok("encode", DATA / "corpus.txt", "--words", "--lower", "-o", folder / "tokens.npz")
-    ok("cooc", folder / "tokens.npz", "-o", folder / "counts.npz")
-    ok("svd", folder / "counts.npz", "--dim", "50", "-o", folder / "vectors.npz")
+    ok("cooc", folder / "tokens.npz", "--weighting", "dynamic", "-o", folder / "counts.npz")
+    ok("svd", folder / "counts.npz", "--dim", "150", "-o", folder / "vectors.npz")
     return folder

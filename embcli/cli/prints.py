@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from embcli.cli.console import Console
 from embcli.job import Job
+from embcli.report.tables import Column, Table, render
 
 
-def show(table: Any, console: Console, form: str = "table") -> None:
-    """Print a report table on stdout: JSON lines with --json, else as ``form`` says."""
-    import os
-    import shutil
-    import sys
-
-    from embcli.report.tables import render
-
+def rendered(table: Table, console: Console, form: str = "table") -> str:
+    """Return a report table as text for stdout: JSON lines with --json, else as ``form`` says."""
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
-    color = terminal and "NO_COLOR" not in os.environ
-    console.data(render(table, "jsonl" if console.json else form, terminal=terminal, width=width, color=color))
+    encoding = sys.stdout.encoding or "utf-8"
+    form = "jsonl" if console.json else form
+    color = terminal and not os.environ.get("NO_COLOR")
+    return render(table, form, terminal=terminal, width=width, color=color, encoding=encoding)
+
+
+def show(table: Table, console: Console, form: str = "table") -> None:
+    """Print a report table on stdout."""
+    console.data(rendered(table, console, form))
 
 
 def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print how one string is cut: a line a piece, with its bytes and, where --vocab is given, its id."""
-    from embcli.report.tables import Column, Table
     from embcli.text.words import cut, cut_rule
 
     rule, words = cut_rule(params)
@@ -57,9 +61,8 @@ def cooc_top(path: str, params: Any, console: Console) -> None:
     """Print the heaviest pairs of counts that were just written."""
     from embcli.artifacts import store
     from embcli.counts.pairs import heaviest
-    from embcli.report.tables import Column, Table
 
-    counts = store.read(path, ("counts",))
+    counts: Any = store.read(path, ("counts",))
     columns = [Column("rank", "right"), Column("word"), Column("context"), Column("count", "right")]
     rows = [[i, word, context, n] for i, (word, context, n) in enumerate(heaviest(counts, params.top), 1)]
     show(Table("", columns, rows), console)

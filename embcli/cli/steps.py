@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from embcli.cli.console import Console, limit_blas, refuse_terminal
+from embcli.cli.console import Console, cores, limit_blas, refuse_terminal
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import Step, StepCommon
@@ -19,9 +18,13 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
     printing = _printer(step, params)
     _check(step, inputs, common, printing is not None, console)
     limit_blas(1)
+    if common.out is not None:
+        from embcli.artifacts import store
+
+        store.check_target(common.out)
     job = Job(
         seed=common.seed,
-        threads=common.threads or _cores(),
+        threads=common.threads or cores(),
         scratch=_scratch(common.out),
         progress=console.progress,
         note=console.say,
@@ -54,10 +57,6 @@ def _check(step: Step, inputs: list[str], common: StepCommon, printing: bool, co
     if not inputs and getattr(step.params, "text", None) is None:
         raise UsageError(f"missing {step.metavar}")
     refuse_terminal(common.out)
-    if common.out and common.out != "-":
-        folder = Path(common.out).parent
-        if not folder.is_dir():
-            raise UsageError(f"{common.out}: the folder {folder} does not exist; make it first")
 
 
 def _printer(step: Step, params: Any) -> Any:
@@ -105,11 +104,6 @@ def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
                 "seconds": round(console.seconds, 3),
             }
         )
-
-
-def _cores() -> int:
-    """Return the number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _scratch(out: str | None) -> str | None:

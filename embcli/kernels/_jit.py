@@ -55,7 +55,7 @@ import numba  # noqa: E402  (reads NUMBA_CACHE_DIR when it is imported)
 
 def kernel(f: F) -> F:
     """Compile a loop over arrays: exact float rules, no GIL, division by zero gives inf as in NumPy."""
-    return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy")(f)  # type: ignore[no-any-return]
+    return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy")(f)  # type: ignore[no-any-return,return-value,unused-ignore]
 
 
 def fast_kernel(f: F) -> F:
@@ -63,4 +63,4 @@ def fast_kernel(f: F) -> F:
 
     The compiled order is fixed by the code, never by the number of threads, so equal inputs still give equal bits.
     """
-    return numba.njit(cache=CACHE is not None, nogil=True, fastmath=True, error_model="numpy")(f)  # type: ignore[no-any-return]
+    return numba.njit(cache=CACHE is not None, nogil=True, fastmath=True, error_model="numpy")(f)  # type: ignore[no-any-return,return-value,unused-ignore]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from embcli.errors import UsageError
 
@@ -114,9 +114,13 @@ class Params:
         """Raise UsageError if options that are fine alone do not fit together."""
 
 
-@cache
 def fields(params: type[Params]) -> tuple[Field, ...]:
     """Return the options declared by a params dataclass, in order."""
+    return _fields(cast(Any, params))
+
+
+@cache
+def _fields(params: Any) -> tuple[Field, ...]:
     hints = get_type_hints(params, include_extras=True)
     found = []
     for f in dataclasses.fields(params):
@@ -140,7 +144,7 @@ def make(params: type[Params], values: Mapping[str, Any]) -> Any:
 
     Raises UsageError on an unknown name, with the nearest one, and on a value out of its range.
     """
-    known = {f.name: f for f in fields(params)}  # type: ignore[arg-type]
+    known = {f.name: f for f in fields(params)}
     done = {}
     for key, value in values.items():
         name = key.replace("-", "_")
@@ -156,7 +160,7 @@ def make(params: type[Params], values: Mapping[str, Any]) -> Any:
 
 def recorded(params: Any) -> Iterator[tuple[Field, Any]]:
     """Yield the options that belong into an artifact, with their values."""
-    for f in fields(type(params)):  # type: ignore[arg-type]
+    for f in fields(type(params)):
         if f.opt.recorded:
             yield f, getattr(params, f.name)
 

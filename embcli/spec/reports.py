@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from embcli.errors import UsageError
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
@@ -32,6 +33,13 @@ class NeighborsParams(Params):
         Literal["none", "log", "pmi", "ppmi"], Opt("Weight of count rows (counts artifacts only); PMI with --cds 0.75.")
     ] = "ppmi"
     format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.")] = "table"
+
+    def check(self) -> None:
+        """Refuse options that do not fit together."""
+        if self.method == "mul" and self.metric != "cosine":
+            raise UsageError(f"--method mul: multiplies cosines; it cannot be combined with --metric {self.metric}")
+        if self.min_score is not None and self.metric == "euclidean":
+            raise UsageError("--min-score: cannot be combined with --metric euclidean, where a lower number is nearer")
 
 
 @dataclass(frozen=True, kw_only=True)

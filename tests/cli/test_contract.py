@@ -89,14 +89,14 @@ def test_same_bytes_at_any_number_of_threads_and_hash_seed(
 ) -> None:
     n = ["--threads", str(threads)]
     ok("encode", DATA / "corpus.txt", "--words", "--lower", "-o", tmp_path / "tokens.npz", *n, PYTHONHASHSEED=hash_seed)
-    ok("cooc", tmp_path / "tokens.npz", "-o", tmp_path / "counts.npz", *n, PYTHONHASHSEED=hash_seed)
-    ok("svd", tmp_path / "counts.npz", "--dim", "50", "-o", tmp_path / "vectors.npz", *n, PYTHONHASHSEED=hash_seed)
+    ok("cooc", tmp_path / "tokens.npz", "--weighting", "dynamic", "-o", tmp_path / "counts.npz", *n, PYTHONHASHSEED=hash_seed)
+    ok("svd", tmp_path / "counts.npz", "--dim", "150", "-o", tmp_path / "vectors.npz", *n, PYTHONHASHSEED=hash_seed)
     for name in ("tokens.npz", "counts.npz", "vectors.npz"):
         assert (tmp_path / name).read_bytes() == (chain / name).read_bytes(), name
 
 
 def test_another_option_gives_other_bytes(chain: Path, tmp_path: Path) -> None:
-    ok("svd", chain / "counts.npz", "--dim", "50", "--seed", "1", "-o", tmp_path / "v.npz")
+    ok("svd", chain / "counts.npz", "--dim", "150", "--seed", "1", "-o", tmp_path / "v.npz")
     assert (tmp_path / "v.npz").read_bytes() != (chain / "vectors.npz").read_bytes()
 
 
@@ -129,7 +129,7 @@ def test_missing_output_is_a_usage_error(tokens: Path) -> None:
 
 
 def test_output_in_a_missing_folder_is_found_before_work(tokens: Path, tmp_path: Path) -> None:
-    failed(embcli("cooc", tokens, "-o", tmp_path / "none" / "c.npz"), 2, "none", "does not exist")
+    failed(embcli("cooc", tokens, "-o", tmp_path / "none" / "c.npz"), 1, "none", "make it first")
 
 
 def test_artifact_and_report_cannot_share_stdout(tokens: Path) -> None:

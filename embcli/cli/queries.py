@@ -1,0 +1,175 @@
+"""The commands that print: neighbors, info and decode. They find files and streams; the answers come from query."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from embcli.cli.console import Console, cores, limit_blas
+from embcli.cli.prints import rendered, show
+from embcli.errors import InputError, UsageError
+from embcli.job import Job
+from embcli.report.tables import Column, Table
+from embcli.spec import InfoParams, NeighborsParams
+
+
+def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> None:
+    """Print the nearest neighbors of each query, or the results of analogies."""
+    paths, queries = _split(inputs)
+    if params.words_from:
+        queries += _lines(params.words_from)
+    if not queries and not params.centroid:
+        raise UsageError("no query: give a word or an expression such as 'king - man + woman', or --words-from FILE")
+    if paths.count("-") + (params.words_from == "-") > 1:
+        raise UsageError("- (stdin) can be given only once")
+    limit_blas(1)
+    from embcli.artifacts import store
+    from embcli.query.neighbors import exit_code, search
+    from embcli.report.answers import answer_tables, unanswered
+
+    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    names = _names(paths)
+    answers = search(artifacts, queries, params, Job(threads=cores(), note=console.say, warn=console.warn), names)
+    lost = unanswered(answers, names)
+    if exit_code(answers):
+        raise InputError("; ".join(lost))
+    form = "jsonl" if console.json else params.format
+    if form != "table":
+        for note in dict.fromkeys(note for answer in answers for note in answer.notes):
+            console.say(note)
+    for i, table in enumerate(answer_tables(answers, names, form, params.metric)):
+        if i and form == "table":
+            console.data("\n")
+        show(table, console, form)
+    for line in lost:
+        console.say(line)
+
+
+def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
+    """Return artifacts and queries: around --, else the first argument and the rest."""
+    if "--" in inputs:
+        at = inputs.index("--")
+        paths, queries = inputs[:at], inputs[at + 1 :]
+    else:
+        paths, queries = inputs[:1], inputs[1:]
+    if not paths:
+        raise UsageError("missing ARTIFACT")
+    return paths, queries
+
+
+def _names(paths: list[str]) -> list[str]:
+    """Return short names for artifacts: the file's name where that tells them apart, else the path."""
+    short = [os.path.basename(path) for path in paths]
+    return short if len(set(short)) == len(short) else paths
+
+
+def _lines(path: str) -> list[str]:
+    """Return the non-empty lines of a UTF-8 file of queries."""
+    try:
+        if path == "-":
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as f:
+                raw = f.read()
+        text = raw.decode("utf-8-sig")
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
+    except UnicodeDecodeError as e:
+        raise InputError(f"{path}: byte {e.start + 1} is not UTF-8; a file of queries is UTF-8 text") from None
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def info(inputs: list[str], params: InfoParams, console: Console) -> None:
+    """Print what each artifact holds and how it was made, or its vocabulary, or counts of pairs."""
+    from embcli.artifacts import store
+    from embcli.query import info as about
+
+    if inputs.count("-") > 1:
+        raise UsageError("- (stdin) can be given only once")
+    if params.verify and "-" in inputs:
+        raise UsageError("--verify: needs a file, not stdin")
+    for i, path in enumerate(inputs):
+        if i:
+            console.data("\n")
+        artifact = store.read(path, command="info")
+        name = "stdin" if path == "-" else path
+        if params.words:
+            _vocabulary(about.vocabulary(artifact, name), console)
+        elif params.pair or params.top:
+            _pairs(artifact, params, name, console)
+        else:
+            _description(path, artifact, params, console)
+
+
+def _description(path: str, artifact: Any, params: InfoParams, console: Console) -> None:
+    """Print the tables of one artifact; with --verify every byte was checked first."""
+    from embcli.artifacts import store
+    from embcli.query.info import describe, facts_of
+    from embcli.report.description import description_tables
+
+    facts = facts_of(artifact) if path == "-" else store.peek(path)
+    if params.verify:
+        facts["members"] = store.verify(path)
+    found = describe(facts, artifact, params)
+    if console.json:
+        console.data_json({"file": path, "verified": params.verify, **found})
+        return
+    for j, table in enumerate(description_tables(found, path)):
+        if j:
+            console.data("\n")
+        show(table, console)
+    if params.verify:
+        console.say(f"{path}: every byte was checked and is sound")
+
+
+def _vocabulary(words: Iterable[tuple[str, int]], console: Console) -> None:
+    """Print words and counts as TSV (or JSON lines), in pieces, since there may be millions."""
+    from itertools import islice
+
+    columns, pairs = [Column("word"), Column("count", "right")], iter(words)
+    while rows := list(islice(pairs, 100_000)):
+        text = rendered(Table("", columns, rows), console, "tsv")
+        console.data(text if console.json else text.split("\n", 1)[1])
+
+
+def _pairs(artifact: Any, params: InfoParams, name: str, console: Console) -> None:
+    """Print the counts of the pairs asked for, then the heaviest ones."""
+    from embcli.query.info import heaviest_pairs, pair_count
+
+    rows = [pair_count(artifact, pair, name) for pair in params.pair]
+    if params.top:
+        rows += heaviest_pairs(artifact, params.top, name)
+    show(Table("", [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows), console)
+
+
+def decode(inputs: list[str], params: Any, console: Console) -> None:
+    """Write the text of a tokens artifact."""
+    from embcli.artifacts import store
+    from embcli.text.words import decode as blocks
+
+    store.check_target(params.out)
+    tokens: Any = store.read(inputs[0], ("tokens",), command="decode")
+    with _target(params.out) as out:
+        for block in blocks(tokens):
+            out.write(block)
+        out.flush()
+
+
+@contextmanager
+def _target(path: str) -> Iterator[IO[bytes]]:
+    """Yield a binary stream to a text file that appears when it is complete, or stdout."""
+    if path == "-":
+        yield sys.stdout.buffer
+        return
+    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "xb") as f:
+            yield f
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,160 @@
+"""The rows of a table of vectors as a space to search: blocks of rows, probes, and scores between them.
+
+Nothing of the table's size is made: a block of rows is scaled, multiplied and dropped. See sparse.py for counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts.schema import Vectors
+from embcli.errors import InputError, KindError
+from embcli.query.topk import Floats, Ints, Scored, Sum
+
+#: a block has this many rows, fewer where they are long
+ROWS = 8192
+#: numbers of a block, and of the pairs whose exact score is computed at a time
+_NUMBERS = 1 << 20
+
+
+class DenseRows:
+    """The vectors of an artifact: its input table, its output table, or their sum.
+
+    Raises KindError if the artifact has no output table (``contexts``) and one is asked for.
+    """
+
+    #: probes that are kept at a time
+    group = 4096
+    #: probes that are scored at a time: the scores of one product stay in the cache
+    batch = 128
+
+    def __init__(self, artifact: Vectors, table: str, name: str) -> None:
+        if table != "input" and artifact.contexts is None:
+            raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
+        self.name, self.words, self.counts = name, artifact.words, artifact.unigram
+        self._tables = {
+            "input": [artifact.vectors], "output": [artifact.contexts], "sum": [artifact.vectors, artifact.contexts],
+        }[table]  # fmt: skip
+        self.shape: tuple[int, int] = artifact.vectors.shape
+
+    def take(self, rows: Ints | slice) -> NDArray[np.float32]:
+        """Return the given rows; a float32 array, mapped or copied.
+
+        Raises InputError if they hold a number that is not finite.
+        """
+        first, *more = (table[rows] for table in self._tables)
+        block: NDArray[np.float32] = first + more[0] if more else first
+        if not np.isfinite(block.sum(dtype=np.float64)) and not np.isfinite(block).all():
+            raise InputError(f"{self.name}: damaged: it holds numbers that are not finite; make the file again")
+        return block
+
+    def spans(self, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
+        rows = min(ROWS, max(_NUMBERS // max(self.shape[1], 1), 64))
+        for start in range(0, limit, rows):
+            yield start, min(start + rows, limit)
+
+    def probes(self, sums: Sequence[Sum], unit: bool) -> list[Floats]:
+        """Return signed sums of rows, each (d,); with ``unit`` each row at length 1 first (a zero row stays zero)."""
+        if not sums:
+            return []
+        vectors = self.take(np.concatenate([rows for _, rows in sums])).astype(np.float64)
+        if unit:
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.where(norms > 0, norms, 1)
+        vectors *= np.concatenate([signs for signs, _ in sums])[:, None]
+        starts = np.cumsum([0, *(len(rows) for _, rows in sums[:-1])])
+        return list(np.add.reduceat(vectors, starts, axis=0))
+
+    def length(self, probe: Floats) -> float:
+        """Return the length of a probe."""
+        return float(np.sqrt((probe * probe).sum()))
+
+    def mean(self) -> Floats:
+        """Return the mean of all rows as they stand, (d,)."""
+        total = np.zeros(self.shape[1])
+        for start, stop in self.spans(self.shape[0]):
+            total += self.take(slice(start, stop)).sum(0, dtype=np.float64)
+        return total / max(self.shape[0], 1)
+
+    def stack(self, probes: Sequence[Floats]) -> Floats:
+        """Return probes in the form that blocks score against: (probes, d)."""
+        return np.stack(probes)
+
+    def block(self, start: int, stop: int) -> DenseBlock:
+        """Return rows start..stop, ready to be scored."""
+        return DenseBlock(self.take(slice(start, stop)))
+
+
+class DenseBlock:
+    """Some rows of a table: as they stand, (n, d), and once they are asked for at unit length."""
+
+    def __init__(self, raw: NDArray[np.float32]) -> None:
+        self.raw = raw
+        self._units: dict[bool, tuple[NDArray[np.floating], Ints]] = {}
+
+    def score(self, probes: Floats, metric: str, fine: bool = False) -> Scored:
+        """Score the rows for probes (p, d): cosine, dot product, or minus the squared distance.
+
+        The cosine of a zero row is -inf: a row without direction is no neighbor. ``fine`` asks for float64 throughout.
+        """
+        near, slack = {"cosine": self._cosine, "dot": self._dot, "euclidean": self._distance}[metric](probes, fine)
+
+        def exact(queries: Ints, rows: Ints) -> Floats:
+            scores = np.empty(len(rows))
+            step = max(_NUMBERS // max(self.raw.shape[1], 1), 64)
+            for at in range(0, len(rows), step):
+                part = slice(at, at + step)
+                scores[part] = _exact(self.raw[rows[part]].astype(np.float64), probes[queries[part]], metric)
+            return scores
+
+        return Scored(near, slack, exact)
+
+    def _cosine(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
+        """Return the cosines and their possible error: a sum of d float32 products is off by d times 6e-8 at most."""
+        if fine not in self._units:
+            self._units[fine] = unit_rows(self.raw, np.float64 if fine else np.float32)
+        rows, zero = self._units[fine]
+        norms = np.linalg.norm(probes, axis=1, keepdims=True)
+        near = (probes / np.where(norms > 0, norms, 1)).astype(rows.dtype) @ rows.T
+        near[:, zero] = -np.inf
+        return near, np.full((len(probes), 1), 1e-12 if fine else 1e-6 + 6e-8 * probes.shape[1])
+
+    def _dot(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
+        raw = self.raw.astype(np.float64)
+        most = np.sqrt((raw * raw).sum(1).max())
+        return probes @ raw.T, 4e-16 * (raw.shape[1] + 4) * most * np.linalg.norm(probes, axis=1, keepdims=True)
+
+    def _distance(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
+        raw = self.raw.astype(np.float64)
+        lengths, own = (raw * raw).sum(1), (probes * probes).sum(1)[:, None]
+        near = 2 * (probes @ raw.T) - lengths - own
+        return near, 2e-15 * (raw.shape[1] + 8) * (lengths.max() + own)
+
+
+def unit_rows(raw: NDArray[np.float32], dtype: type = np.float32) -> tuple[NDArray[np.floating], Ints]:
+    """Return the rows at length 1 and the numbers of the zero rows, which stay zero.
+
+    Squares of very long or short rows leave the range of float32; such blocks are scaled in float64.
+    """
+    squares = np.einsum("ij,ij->i", raw, raw)
+    if dtype is np.float32 and len(squares) and squares.min() > 1e-28 and squares.max() < 1e28:
+        return raw / np.sqrt(squares)[:, None], np.zeros(0, np.int64)
+    wide = raw.astype(np.float64)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    wide /= np.where(norms > 0, norms, 1)
+    return wide.astype(dtype), np.flatnonzero(norms[:, 0] == 0)
+
+
+def _exact(rows: Floats, probes: Floats, metric: str) -> Floats:
+    """Return the scores of pairs, row by row, so that equal rows have equal scores wherever they stand."""
+    if metric == "euclidean":
+        distances: Floats = ((rows - probes) ** 2).sum(1)
+        return -distances
+    dots: Floats = (rows * probes).sum(1)
+    if metric == "cosine":
+        dots /= np.sqrt((rows * rows).sum(1) * (probes * probes).sum(1))
+    return dots

@@ -1,0 +1,164 @@
+"""What an artifact holds and how it was made, as plain data that is ready for JSON. Prints nothing; opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from embcli.artifacts.build import member_of
+from embcli.artifacts.schema import Artifact, Counts, Tokens, Vectors, Words
+from embcli.errors import InputError, KindError
+from embcli.query.lookup import find, suggest, words_at
+from embcli.spec import InfoParams
+
+#: words, cells and numbers of a first row that are shown
+_WORDS, _CELLS, _NUMBERS = 12, 5, 6
+
+
+def facts_of(artifact: Artifact) -> dict[str, Any]:
+    """Return of an opened artifact what the store says about a file: for stdin, which cannot be read twice."""
+    members = []
+    for name in artifact.members:
+        array = member_of(artifact, name)
+        if array is not None:
+            members.append({"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "bytes": array.nbytes})
+    size = sum(member["bytes"] for member in members)
+    return {"size": size, "digest": artifact.digest, "meta": artifact.meta, "members": members}
+
+
+def describe(facts: dict[str, Any], artifact: Artifact | None, params: InfoParams) -> dict[str, Any]:
+    """Return what there is to say about an artifact.
+
+    Parameters
+    ----------
+    facts
+        What the store says about the file: ``size``, ``digest``, ``members``, ``meta`` (store.peek, or facts_of).
+    artifact
+        The same file opened; None if this version of embcli cannot open its kind.
+    params
+        ``rows`` is how many first rows are shown.
+
+    Returns
+    -------
+    dict
+        ``kind step embcli size digest seed options text inputs parents stats members``; ``parents`` as digest, kind,
+        step and options of every ancestor, the eldest first; ``first``, a list of records by kind (tokens: row, tokens,
+        text; counts: word, cells, heaviest; vectors: word, count, norm, numbers); ``loss`` and ``singular_values``
+        where there are any.
+    """
+    meta = facts["meta"]
+    keys = ("kind", "step", "embcli", "seed", "options", "text", "inputs", "stats")
+    found = {key: meta.get(key) for key in keys} | {key: facts[key] for key in ("size", "digest", "members")}
+    kept = ("digest", "kind", "step", "options")
+    found["parents"] = [{key: parent.get(key) for key in kept} for parent in meta.get("parents", [])]
+    rows = _FIRST.get(type(artifact))
+    if rows is not None and params.rows:
+        found["first"] = rows(artifact, params.rows)
+    for name in ("epoch_loss", "singular_values"):
+        values = getattr(artifact, name, None)
+        if values is not None:
+            found["loss" if name == "epoch_loss" else name] = np.asarray(values, np.float64).tolist()
+    return found
+
+
+def _first_tokens(tokens: Tokens, rows: int) -> list[dict[str, Any]]:
+    """Return the first rows of a text, each cut after a few words. A dropped word that kept its place is U+2026."""
+    found = []
+    ends = np.asarray(tokens.row_offsets[: rows + 1]).tolist()
+    for row, (start, stop) in enumerate(pairwise(ends)):
+        ids = np.asarray(tokens.ids[start : min(stop, start + _WORDS)], np.int64)
+        known = ids < len(tokens.words)
+        words = iter(words_at(tokens.words, ids[known]))
+        shown = [next(words) if here else "…" for here in known.tolist()]
+        joint = "" if (tokens.text or {}).get("split") == "chars" else " "
+        text = joint.join(shown) + (" ..." if stop - start > _WORDS else "")
+        found.append({"row": row, "tokens": stop - start, "text": text})
+    return found
+
+
+def _first_counts(counts: Counts, rows: int) -> list[dict[str, Any]]:
+    """Return the first rows of counts: how many cells each has, and the heaviest of them."""
+    labels = counts.words if counts.rows is None else counts.rows
+    found = []
+    for row in range(min(rows, int(counts.shape[0]))):
+        start, stop = int(counts.indptr[row]), int(counts.indptr[row + 1])
+        data, columns = np.asarray(counts.data[start:stop]), np.asarray(counts.indices[start:stop])
+        top = np.lexsort((columns, -data))[:_CELLS]
+        heaviest = [[word, n] for word, n in zip(words_at(counts.words, columns[top]), data[top].tolist(), strict=True)]
+        found.append({"word": labels[row], "cells": stop - start, "heaviest": heaviest})
+    return found
+
+
+def _first_vectors(vectors: Vectors, rows: int) -> list[dict[str, Any]]:
+    """Return the first words with count, length of the vector, and its first numbers."""
+    table = np.asarray(vectors.vectors[:rows], np.float64)
+    norms = np.sqrt((table * table).sum(1)).tolist()
+    return [
+        {
+            "word": vectors.words[row],
+            "count": int(vectors.unigram[row]),
+            "norm": float(f"{norms[row]:.7g}"),
+            "numbers": [float(f"{x:.7g}") for x in table[row, :_NUMBERS].tolist()],
+        }
+        for row in range(len(table))
+    ]
+
+
+_FIRST: dict[type, Callable[[Any, int], list[dict[str, Any]]]] = {
+    Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors,
+}  # fmt: skip
+
+
+def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]]:
+    """Yield the words of an artifact with their counts, in their order. Raises KindError if it has none."""
+    words = getattr(artifact, "words", None)
+    if artifact is None or words is None:
+        raise KindError(f"{name}: has no vocabulary to print")
+    return zip(words, artifact.unigram.tolist(), strict=True)  # type: ignore[attr-defined]
+
+
+def pair_count(artifact: Artifact | None, pair: str, name: str) -> tuple[str, str, float]:
+    """Return (word, context, count) of a pair ``"word context"``; a pair that never met counts 0.
+
+    A blank may be part of either word: the pair is cut where both halves are words.
+
+    Raises
+    ------
+    KindError : the artifact holds no counts.
+    InputError : there are not two words, or one is unknown.
+    """
+    if not isinstance(artifact, Counts):
+        raise KindError(f"{name}: --pair reads counts; run 'embcli cooc tokens.npz -o counts.npz' first")
+    rows = artifact.words if artifact.rows is None else artifact.rows
+    word, context = _halves(rows, artifact.words, pair, name)
+    from embcli.counts.pairs import count_of
+
+    return word, context, count_of(artifact, find(rows, [word])[word], find(artifact.words, [context])[context])
+
+
+def _halves(rows: Words, columns: Words, pair: str, name: str) -> tuple[str, str]:
+    """Return the two words of a pair."""
+    parts = pair.split()
+    cuts = [(" ".join(parts[:i]), " ".join(parts[i:])) for i in range(1, len(parts))]
+    if not cuts:
+        raise InputError(f"--pair {pair!r}: expected two words with a blank between them")
+    left, right = find(rows, [a for a, _ in cuts]), find(columns, [b for _, b in cuts])
+    for a, b in cuts:
+        if a in left and b in right:
+            return a, b
+    a, b = cuts[0]
+    unknown, words = (a, rows) if a not in left else (b, columns)
+    near = suggest(words, unknown)
+    raise InputError(f"{name}: unknown word {unknown!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def heaviest_pairs(artifact: Artifact | None, n: int, name: str) -> Sequence[tuple[str, str, float]]:
+    """Return the n pairs of counts that weigh most, as (word, context, count). Raises KindError for another kind."""
+    if not isinstance(artifact, Counts):
+        raise KindError(f"{name}: --top reads counts; run 'embcli cooc tokens.npz -o counts.npz' first")
+    from embcli.counts.pairs import heaviest
+
+    return list(heaviest(artifact, n))

@@ -1,0 +1,83 @@
+"""From queries to rows of one vocabulary: which words they name, and which words are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from embcli.artifacts.schema import Artifact, Words
+from embcli.query.expression import Term, parse, spell
+from embcli.query.lookup import find, suggest
+
+#: suggestions are looked for as many unknown words; a list of queries in another language would take minutes
+_SUGGESTED = 20
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A word that the vocabulary lacks, and words that may have been meant, the likeliest first."""
+
+    word: str
+    suggestions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A query as one vocabulary understands it.
+
+    ``terms`` hold words of the vocabulary where they are known, ``rows`` the row of each, -1 where it is not.
+    """
+
+    query: str
+    terms: tuple[Term, ...]
+    rows: tuple[int, ...]
+    unknown: tuple[Unknown, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The query as an expression, in words of the vocabulary."""
+        return spell(self.terms) if self.terms else self.query
+
+
+def lowered(artifact: Artifact) -> bool:
+    """Return whether the text that the artifact was made from was folded to lower case."""
+    return bool((artifact.text or artifact.meta.get("text") or {}).get("lower", False))
+
+
+def resolve(words: Words, queries: Sequence[str], lower: bool) -> list[Resolved]:
+    """Return each query with its words looked up.
+
+    A word is looked up as it is written; where it is unknown and ``lower`` says that the text was lower-cased, its
+    lower case is taken instead, and a note says so.
+    """
+    asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
+    rows = find(words, asked | {word.lower() for word in asked} if lower else asked)
+    hinted: dict[str, Unknown] = {}
+
+    def unknown(word: str) -> Unknown:
+        if word not in hinted:
+            near = suggest(words, word) if len(hinted) < _SUGGESTED else []
+            hinted[word] = Unknown(word, tuple(near))
+        return hinted[word]
+
+    return [_resolve(query, rows, lower, unknown) for query in queries]
+
+
+def _words(query: str) -> list[str]:
+    """Return the words that a query would name if it were an expression."""
+    return [term.word for term in parse(query, lambda word: False)]
+
+
+def _resolve(query: str, rows: dict[str, int], lower: bool, unknown: Callable[[str], Unknown]) -> Resolved:
+    terms, missing, notes = [], [], []
+    for term in parse(query, rows.__contains__):
+        folded = term.word.lower()
+        if term.word not in rows and lower and folded in rows:
+            notes.append(f"{term.word!r} was looked up as {folded!r}: the text was lower-cased")
+            term = Term(term.sign, folded)
+        elif term.word not in rows:
+            missing.append(unknown(term.word))
+        terms.append(term)
+    found = tuple(rows.get(term.word, -1) for term in terms)
+    return Resolved(query, tuple(terms), found, tuple(missing), tuple(notes))

@@ -1,0 +1,136 @@
+"""The rows of a table of counts as a space to search: a count row, weighted, is already a vector.
+
+No matrix library: blocks of cells are weighted, multiplied with one dense query after the other, and summed by row.
+dense.py is the same for vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from embcli.artifacts.schema import Counts, Words
+from embcli.counts import weighting
+from embcli.counts.weighting import Cells
+from embcli.errors import InputError, KindError
+from embcli.job import Job
+from embcli.query.topk import Floats, Ints, Scored, Sum
+
+#: rows of a block at most: it has a score for each
+ROWS = 4096
+#: exponent that smooths the context counts of PMI
+CDS = 0.75
+
+
+@dataclass(frozen=True)
+class SparseProbe:
+    """A query: the columns where it is not zero, and its values there."""
+
+    columns: Ints
+    values: Floats
+
+
+class SparseRows:
+    """The rows of a counts artifact, each count weighted (see counts.weighting.weigh).
+
+    Raises KindError for another table than ``input``, since counts have rows only; InputError if the counts are
+    damaged.
+    """
+
+    #: probes that are kept at a time
+    group = 256
+    #: probes that are scored at a time
+    batch = 64
+
+    def __init__(self, artifact: Counts, table: str, weight: str, name: str, job: Job) -> None:
+        if table != "input":
+            raise KindError(f"{name}: counts have no output table; use --table input")
+        self.name, self._counts, self._weight = name, artifact, weight
+        self.words: Words = artifact.words if artifact.rows is None else artifact.rows
+        self.counts = artifact.unigram if artifact.rows is None else None
+        self.shape = (int(artifact.shape[0]), int(artifact.shape[1]))
+        if (np.diff(artifact.indptr) < 0).any():
+            raise InputError(f"{name}: damaged: its rows overlap; make the file again")
+        self._margins = weighting.marginals(artifact, CDS, job) if weight in ("pmi", "ppmi") else None
+
+    def spans(self, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
+        for start, stop in weighting.spans(self._counts.indptr[: limit + 1]):
+            for first in range(start, stop, ROWS):
+                yield first, min(first + ROWS, stop)
+
+    def probes(self, sums: Sequence[Sum], unit: bool) -> list[SparseProbe]:
+        """Return signed sums of weighted rows; with ``unit`` each row at length 1 first (a zero row stays zero)."""
+        probes = []
+        for signs, rows in sums:
+            total = np.zeros(self.shape[1])
+            for sign, row in zip(signs, rows, strict=True):
+                cells = self.cells(row, row + 1)
+                norm = np.sqrt((cells.values * cells.values).sum()) if unit else 1.0
+                total[cells.columns] += sign * cells.values / (norm or 1.0)
+            probes.append(_pack(total))
+        return probes
+
+    def length(self, probe: SparseProbe) -> float:
+        """Return the length of a probe."""
+        return float(np.sqrt((probe.values * probe.values).sum()))
+
+    def mean(self) -> SparseProbe:
+        """Return the mean of all weighted rows."""
+        total = np.zeros(self.shape[1])
+        for span in self.spans(self.shape[0]):
+            cells = self.cells(*span)
+            total += np.bincount(cells.columns, cells.values, self.shape[1])
+        return _pack(total / max(self.shape[0], 1))
+
+    def stack(self, probes: Sequence[SparseProbe]) -> Sequence[SparseProbe]:
+        """Return probes in the form that blocks score against."""
+        return probes
+
+    def block(self, start: int, stop: int) -> SparseBlock:
+        """Return rows start..stop, weighted."""
+        return SparseBlock(self.cells(start, stop), self.shape[1])
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """Return the weighted cells of rows start..stop. Raises InputError where a cell is not what it must be."""
+        if self._margins is None:  # or they have looked at every cell
+            weighting.check_cells(self._counts, start, stop)
+        cells = weighting.read_cells(self._counts, start, stop)
+        return replace(cells, values=weighting.weigh(cells, self._weight, self._margins))
+
+
+class SparseBlock:
+    """Some weighted rows of a table with ``width`` columns."""
+
+    def __init__(self, cells: Cells, width: int) -> None:
+        self.cells, self.width = cells, width
+        self.lengths = weighting.row_sums(replace(cells, values=cells.values * cells.values))
+
+    def score(self, probes: Sequence[SparseProbe], metric: str, fine: bool = False) -> Scored:
+        """Score the rows: cosine, dot product, or minus the squared distance; always exact.
+
+        The cosine of a zero row is -inf: a row without direction is no neighbor.
+        """
+        scores = np.empty((len(probes), len(self.cells.sizes)))
+        dense = np.zeros(self.width)
+        for probe, row in zip(probes, scores, strict=True):
+            dense[probe.columns] = probe.values
+            row[:] = weighting.row_sums(replace(self.cells, values=self.cells.values * dense[self.cells.columns]))
+            dense[probe.columns] = 0
+            own = (probe.values * probe.values).sum()
+            if metric == "cosine":
+                norms = np.sqrt(self.lengths * own)
+                np.divide(row, norms, out=row, where=norms > 0)
+                row[self.lengths == 0] = -np.inf
+            elif metric == "euclidean":
+                # what is left of equal rows is rounding
+                scale = self.lengths + own
+                row[:] = np.where(scale - 2 * row > 1e-13 * scale, 2 * row - scale, 0)
+        return Scored(scores, np.zeros((len(probes), 1)), lambda queries, rows: scores[queries, rows])
+
+
+def _pack(dense: Floats) -> SparseProbe:
+    columns = np.flatnonzero(dense)
+    return SparseProbe(columns, dense[columns])

@@ -52,7 +52,8 @@ def tokens_of(rows: Sequence[Sequence[int]], size: int) -> Tokens:
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
     dtype = np.uint8 if size < 256 else np.uint16 if size < 65536 else np.uint32
     words = Words.of(f"w{i}" for i in range(size))
-    return Tokens(ids=ids.astype(dtype), row_offsets=offsets, words=words, unigram=unigram)
+    gaps = {"gaps": "keep"} if (ids == size).any() else {}
+    return Tokens(ids=ids.astype(dtype), row_offsets=offsets, words=words, unigram=unigram, options=gaps)
 
 
 def sentences(*lines: str) -> Tokens:

@@ -5,6 +5,7 @@ It shares with the program only Unicode's categories, which are tested against t
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -127,7 +128,7 @@ def rows_of(tokens: object) -> list[list[str | None]]:
     """Return the rows of an encoded text as words, a kept gap as None."""
     ids, offsets = arrays_of(tokens)
     names: list[str | None] = [*tokens.words, None]  # type: ignore[attr-defined]
-    return [[names[i] for i in ids[a:b].tolist()] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [[names[i] for i in ids[a:b].tolist()] for a, b in itertools.pairwise(offsets)]
 
 
 def arrays_of(tokens: object) -> tuple[np.ndarray, np.ndarray]:

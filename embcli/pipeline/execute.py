@@ -41,9 +41,11 @@ def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> O
     else:
         given = [store.read(path, step.reads, command=step.name) for path in inputs]
     artifact = function(given, params, job)
-    sources = [(s["kind"], s["digest"], None) for s in job.sources] if step.reads == ("text",) else [
-        (a.kind, a.digest, a.meta) for a in given
-    ]
+    sources = (
+        [(s["kind"], s["digest"], None) for s in job.sources]
+        if step.reads == ("text",)
+        else [(a.kind, a.digest, a.meta) for a in given]
+    )
     meta = provenance.compose(step.name, params, job.seed, sources, artifact, files)
     digest = store.write(artifact, out, meta)
     return Outcome(artifact.kind, digest, meta)

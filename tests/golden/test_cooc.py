@@ -129,13 +129,12 @@ def test_nothing_to_count_says_what_there_was(rows: list[list[int]]) -> None:
 def test_damaged_tokens_are_refused() -> None:
     beyond = tokens_of([[0, 1, 2]], 3)
     beyond.ids = np.array([0, 4, 2], np.uint8)
-    with pytest.raises(InputError, match="ids holds 4, which is no id of 3 words"):
+    with pytest.raises(InputError, match="damaged: ids holds 4, which is no id of 3 words"):
         counted(beyond)
     descending = tokens_of([[0, 1]] * 40, 3)
-    descending.row_offsets = np.concatenate(([0, 80], np.arange(79, 0, -1), [80]))
-    assert counted(descending).stats["rows"] == 81  # strange, but within the arrays
     descending.row_offsets = np.concatenate((np.arange(0, 41), np.full(3, 0), [80]))
-    counted(descending)
+    with pytest.raises(InputError, match="damaged: row_offsets is not ascending"):
+        counted(descending)
 
 
 def test_sums_that_could_exceed_64_bits_are_refused() -> None:
@@ -152,7 +151,7 @@ def test_sums_that_could_exceed_64_bits_are_refused() -> None:
 
 def test_an_impossible_budget_names_the_smallest_that_works() -> None:
     tokens = tokens_of([[0, 1, 2, 3] * 50], 4)
-    with pytest.raises(UsageError, match="--memory: 1.0 kB is too little for 4 words; give ") as e:
+    with pytest.raises(UsageError, match=r"--memory: 1\.0 kB is too little for 4 words; give ") as e:
         counted(tokens, memory="1KB")
     least = str(e.value).split("give ")[1].split(" ")[0]
     assert counted(tokens, memory=least).stats["cells"] == 16

@@ -60,7 +60,7 @@ def test_counts_are_the_definition(text: list[list[int]], opts: dict[str, Any]) 
 
 def test_counts_of_another_window_are_not_the_definition() -> None:
     text = [[0, 1, 2]]
-    assert not agrees(counted(tokens_of(text, SIZE), window=1), exact(text, {"window": 2}))
+    assert not agrees(counted(tokens_of(text, SIZE), window=1), twin(text, SIZE, CoocParams(window=2)))
 
 
 @given(rows_with_gaps, options, plans)

@@ -9,22 +9,24 @@ from pathlib import Path
 import pytest
 import twin_words as twin
 from conftest import shared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from embcli.errors import EmbcliError, InputError, NumbersError
 from embcli.job import Job
 from embcli.spec import EncodeParams
 from embcli.text import unicode
 from embcli.text.cutting import Cut, cut
 from embcli.text.words import encode
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 #: characters at which cutting goes wrong: apostrophes, line ends and what looks like them, marks, case, other planes
-AWKWARD = "aAbz09'\u2019' \t\n\r\x00\x0b\x0c\x1c\x85\xa0\u2028\u3000_-.İıΣσςß\u0301\u094d\u0939²Ⅷ中日\uac00👍\U0001f3fd\U0001e900\ufeff\ufffd"
+AWKWARD = (
+    "aAbz09'\u2019' \t\n\r\x00\x0b\x0c\x1c\x85\xa0\u2028\u3000_-.İıΣσςß"
+    "\u0301\u094d\u0939²Ⅷ中日\uac00👍\U0001f3fd\U0001e900\ufeff\ufffd"
+)
+BAD = [b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe2\x80", b"\xf0\x9f"]
 TEXT = st.text(st.one_of(st.sampled_from(AWKWARD), st.characters(exclude_categories=["Cs"])), max_size=60)
-BYTES = st.lists(
-    st.one_of(TEXT.map(str.encode), st.binary(max_size=4), st.sampled_from([b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe2\x80", b"\xf0\x9f"])),
-    max_size=8,
-).map(b"".join)  # fmt: skip
+BYTES = st.lists(st.one_of(TEXT.map(str.encode), st.binary(max_size=4), st.sampled_from(BAD)), max_size=8).map(b"".join)
 SPLITS = st.sampled_from(["words", "whitespace", "chars"])
 BLOCKS = st.sampled_from([1, 2, 3, 7, 64, 1 << 20])
 
@@ -36,7 +38,8 @@ def encoded(files: list[bytes], threads: int = 1, block: int = 1 << 20, **option
         for path, data in zip(paths, files, strict=True):
             Path(path).write_bytes(data)
         try:
-            tokens = encode(paths, EncodeParams(words=True, **({"min_count": 1} | options)), Job(threads=threads), block=block)
+            params = EncodeParams(words=True, **({"min_count": 1} | options))
+            tokens = encode(paths, params, Job(threads=threads), block=block)
             twin.arrays_of(tokens)
         except NumbersError as e:
             return e
@@ -95,6 +98,22 @@ def test_encode_is_its_twin(
         same(tokens, expected)
 
 
+@pytest.mark.parametrize("split", ["words", "whitespace", "chars"])
+@pytest.mark.parametrize("rows", ["line", "blank-line", "file"])
+def test_rows_reach_over_blocks(rows: str, split: str) -> None:
+    long = "- - \u3000\n \u3000 \t\n\u2028 \na b \n -  \n\n \nc "
+    files = [text.encode() for text in (long, "a\n \n- ", "", "\ufeff", "\n\n", " ", "x \n \ny z\n")]
+    for block in (1, 2, 3, 5, 1000):
+        same(encoded(files, 2, block, split=split, rows=rows), twin.encode(files, split=split, rows=rows))
+
+
+def test_spilled_pieces_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ["\n".join("ab " * (i % 4) for i in range(50)).encode(), b"\n\n\n"]
+    for piece in (4, 8, 16, 40, 1 << 21):
+        monkeypatch.setattr("embcli.text.scan._PIECE", piece)
+        same(encoded(files, 2, 16), twin.encode(files))
+
+
 @settings(max_examples=150)
 @given(BYTES, BLOCKS, SPLITS, st.sampled_from(["replace", "skip"]))
 def test_bad_bytes_are_mended_as_python_mends_them(data: bytes, block: int, split: str, errors: str) -> None:
@@ -124,6 +143,15 @@ def test_the_first_bad_byte_is_named(data: bytes, block: int) -> None:
         assert bad is not None
         line, column = data.count(b"\n", 0, bad) + 1, bad - data.rfind(b"\n", 0, bad)
         assert f"line {line}, byte {column}: 0x{data[bad]:02x} is not UTF-8" in str(e)
+
+
+@pytest.mark.parametrize("block", [1, 4, 1000])
+def test_columns_are_counted_over_blocks(block: int) -> None:
+    texts = {b"aa bb cc\xff": "line 1, byte 9", b"\xef\xbb\xbfa b\xff": "line 1, byte 7"}
+    texts |= {b"a\nb c \xc3(\n": "line 2, byte 5"}
+    for text, place in texts.items():
+        with pytest.raises(InputError, match=place):
+            encoded([b"fine\n", text], block=block)
 
 
 @given(st.binary(max_size=5))
@@ -190,11 +218,12 @@ def test_awkward_bytes_end_well(errors: str) -> None:
 
 
 def test_gzip_and_plain_give_the_same(tmp_path: Path) -> None:
-    text = "To be, or not to be\n".encode() * 500
+    text = b"To be, or not to be\n" * 500
     (tmp_path / "a.txt").write_bytes(text)
     (tmp_path / "a.gz").write_bytes(gzip.compress(text))
     jobs = [Job(), Job()]
-    both = [encode([str(tmp_path / n)], EncodeParams(words=True), j) for n, j in zip(["a.txt", "a.gz"], jobs, strict=True)]
+    names = [str(tmp_path / "a.txt"), str(tmp_path / "a.gz")]
+    both = [encode([name], EncodeParams(words=True), job) for name, job in zip(names, jobs, strict=True)]
     assert jobs[0].sources == jobs[1].sources
     assert twin.rows_of(both[0]) == twin.rows_of(both[1])
     assert both[0].stats == both[1].stats

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from embcli.errors import InputError, UsageError
 from embcli.text.corpus import Block, Corpus
 

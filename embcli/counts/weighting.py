@@ -1,0 +1,159 @@
+"""What a count becomes before it is factorised or compared: itself, its logarithm, PMI or positive PMI.
+
+NumPy only, so that queries can use it; models/svd.py runs it block by block on all threads. It reads the mapped
+counts, checks them and gives their pages back. It is not for solving: see models/svd.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import checks
+from embcli.artifacts.mapped import release
+from embcli.artifacts.schema import Counts
+from embcli.errors import InputError
+from embcli.job import Job
+
+Floats = NDArray[np.float64]
+
+#: cells of a block; a block holds whole rows, so a long row makes a longer one
+CELLS = 1 << 20
+#: PMI this near to 0 is rounding of the sums: the words are independent
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """What PMI needs besides the count: n(w) of each row, n(c)^cds of each column, and N_c, the sum of the latter."""
+
+    rows: Floats
+    columns: Floats
+    total: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Some rows of a sparse matrix: ``sizes[i]`` cells of row ``first + i``, columns ascending within a row."""
+
+    first: int
+    sizes: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    values: Floats
+
+
+def spans(indptr: Any, cells: int = CELLS) -> Iterator[tuple[int, int]]:
+    """Yield bounds (first row, end row) of blocks of about ``cells`` cells; they depend on the row lengths only."""
+    start, rows = 0, len(indptr) - 1
+    while start < rows:
+        stop = int(np.searchsorted(indptr, indptr[start] + cells, "right")) - 1
+        stop = min(max(stop, start + 1), start + cells, rows)
+        yield start, stop
+        start = stop
+
+
+def read_cells(counts: Counts, start: int, stop: int) -> Cells:
+    """Return the counts of rows [start, stop) as float64. Where that is their type they are not copied: see give_back."""
+    ends = np.asarray(counts.indptr[start : stop + 1])
+    a, b = int(ends[0]), int(ends[-1])
+    return Cells(start, np.diff(ends), counts.indices[a:b], np.asarray(counts.data[a:b], np.float64))
+
+
+def give_back(counts: Counts, start: int, stop: int) -> None:
+    """Give the mapped pages of rows [start, stop) back to the system."""
+    a, b = int(counts.indptr[start]), int(counts.indptr[stop])
+    release(counts.indices, a, b)
+    release(counts.data, a, b)
+
+
+def check_cells(counts: Counts, start: int, stop: int) -> None:
+    """Raise InputError where rows [start, stop) hold a count that is not positive or a column that does not exist."""
+    a, b = int(counts.indptr[start]), int(counts.indptr[stop])
+    _check(counts, "indices", a, b)
+    _check(counts, "data", a, b)
+
+
+def _check(counts: Counts, name: str, start: int, stop: int) -> None:
+    try:
+        checks.check(counts, name, getattr(counts, name), start, stop)
+    except ValueError as e:
+        raise InputError(f"{counts.path or 'counts'}: damaged: {e}; make the file again") from None
+
+
+def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
+    """Return row sums n(w), smoothed column sums n(c)^cds and their total, of all pairs; float64.
+
+    Every cell is checked on the way. Sums run in blocks whose bounds depend on the row lengths only, so the bits do
+    not depend on the job.
+
+    Parameters
+    ----------
+    counts
+        Shape (rows, columns).
+    cds
+        Exponent that smooths the column side, in (0, 1].
+
+    Raises
+    ------
+    InputError : a count is not a positive number, or a cell lies outside the matrix.
+    """
+    _check(counts, "indptr", 0, len(counts.indptr))
+    rows, columns = np.zeros(int(counts.shape[0])), np.zeros(int(counts.shape[1]))
+
+    def work(span: tuple[int, int]) -> tuple[int, Floats, Floats]:
+        check_cells(counts, *span)
+        cells = read_cells(counts, *span)
+        sums = row_sums(cells), np.bincount(cells.columns, cells.values, len(columns))
+        give_back(counts, *span)
+        return span[0], *sums
+
+    for first, by_row, by_column in (job or Job()).map(work, spans(counts.indptr)):
+        rows[first : first + len(by_row)] = by_row
+        columns += by_column
+    smooth = columns**cds
+    return Marginals(rows, smooth, float(smooth.sum()))
+
+
+def row_sums(cells: Cells) -> Floats:
+    """Return the sum of the values of each row; an empty row has 0."""
+    sums = np.zeros(len(cells.sizes))
+    full = np.flatnonzero(cells.sizes)
+    if len(full):
+        sums[full] = np.add.reduceat(cells.values, (np.cumsum(cells.sizes) - cells.sizes)[full])
+    return sums
+
+
+def weigh(cells: Cells, weight: str, margins: Marginals | None = None, shift: float = 1.0) -> Floats:
+    """Return the weight of each cell, in nats for PMI; 0 where the cell is to be left out.
+
+    With q = n(w,c) N_c / (n(w) n(c)^cds) / shift: ``none`` n, ``log`` ln(1 + n), ``pmi`` ln q, ``ppmi`` max(ln q, 0)
+    (Levy, Goldberg and Dagan 2015, sections 2.1 and 3.2). |ln q| up to 1e-12 is rounding and becomes 0.
+
+    Parameters
+    ----------
+    cells
+        Counts of some rows, all > 0.
+    margins
+        Of the whole matrix; needed for PMI.
+    shift
+        k of shifted PMI, >= 1.
+    """
+    if weight == "none":
+        return cells.values
+    if weight == "log":
+        return np.log1p(cells.values)
+    if margins is None:
+        raise ValueError(f"{weight} needs marginals")
+    ratio = cells.values * (margins.total / shift)
+    expected = np.repeat(margins.rows[cells.first : cells.first + len(cells.sizes)], cells.sizes)
+    expected *= margins.columns[cells.columns]
+    ratio /= expected
+    if weight == "ppmi":
+        np.maximum(ratio, 1.0, out=ratio)
+    np.log(ratio, out=ratio)
+    ratio[np.abs(ratio) <= ROUNDING] = 0
+    return ratio

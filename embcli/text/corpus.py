@@ -1,0 +1,189 @@
+"""Read a corpus - files, folders, stdin, plain or compressed - in blocks, whatever its size. Knows nothing of words.
+
+Blocks end behind a line end or a space, where no word can be cut; what the blocks are never changes what they say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.errors import InputError, UsageError
+from embcli.text.compressed import Plain
+
+#: bytes to read at a time, and line ends that follow the text in a block's buffer
+BLOCK, SPARE = 1 << 20, 24
+BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def buffer_of(text: bytes) -> NDArray[np.uint8]:
+    """Return a buffer, as a block has one, that begins with the text."""
+    buffer = np.full(_whole(len(text)), ord("\n"), np.uint8)
+    buffer[: len(text)] = np.frombuffer(text, np.uint8)
+    return buffer
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stretch of one file: ``buffer[start:stop]``.
+
+    buffer : uint8, a multiple of 8 bytes, with at least 16 LFs behind ``stop``.
+    name : the file, for messages.  first, last : whether the file begins or ends here. A file of 0 bytes is one block.
+    """
+
+    buffer: NDArray[np.uint8]
+    start: int
+    stop: int
+    name: str
+    first: bool
+    last: bool
+
+
+@dataclass
+class Corpus:
+    """The files behind the inputs of a command.
+
+    Parameters
+    ----------
+    inputs : paths of files and folders; ``-`` is stdin, at most once.
+    block : bytes to read at a time; results must not depend on it.
+    bytewise : keep every byte: a BOM is text, and UTF-16 is no error.
+
+    Raises InputError for what is not there, UsageError for a second ``-``. ``digests`` has the sha256 of each input's
+    (decompressed) bytes as soon as it has been read; ``done`` of ``total`` bytes on disk are read (0: not known).
+    """
+
+    inputs: Sequence[str]
+    block: int = BLOCK
+    bytewise: bool = False
+    digests: list[str] = field(default_factory=list)
+    done: int = 0
+    total: int = 0
+
+    def __post_init__(self) -> None:
+        if list(self.inputs).count("-") > 1:
+            raise UsageError("- (stdin) can be given only once")
+        self._files = [_expand(path) for path in self.inputs]
+        sizes = [0 if path == "-" else os.stat(path).st_size for paths in self._files for path in paths]
+        self.total = sum(sizes) if all(sizes) else 0
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the corpus block by block, in order. Raises InputError where a file cannot be read or is damaged."""
+        for paths in self._files:
+            digest = hashlib.sha256()
+            for path in paths:
+                yield from self._read(path, digest)
+            self.digests.append(digest.hexdigest())
+
+    def _read(self, path: str, digest: Any) -> Iterator[Block]:
+        name = "stdin" if path == "-" else path
+        before, first, last = self.done, True, False
+        rest, want = np.empty(0, np.uint8), self.block
+        with _open(path, name) as raw:
+            plain = Plain(raw, name)
+            while not last:
+                size = len(rest)
+                buffer = np.empty(_whole(size + want), np.uint8)
+                buffer[:size] = rest
+                got = plain.fill(buffer.data[size : size + want])
+                digest.update(buffer[size : size + got])
+                self.done = before + raw.tell() if raw.seekable() else self.done + got
+                last = got < want
+                stop = size + got if last else _boundary(buffer, size, size + got)
+                rest, want = buffer[stop : size + got].copy(), self.block
+                if not stop and not last:  # no place to cut in sight: look as far again
+                    want = max(want, len(rest))
+                    continue
+                buffer[stop : stop + SPARE] = ord("\n")
+                if last:  # many small files may be waiting at a time
+                    buffer = buffer[: _whole(stop)].copy()
+                yield Block(buffer, self._text_begins(buffer, stop, name) if first else 0, stop, name, first, last)
+                first = False
+
+    def _text_begins(self, buffer: NDArray[np.uint8], stop: int, name: str) -> int:
+        """Return where a file's text begins, behind a BOM."""
+        head = buffer[: min(stop, 3)].tobytes()
+        if not self.bytewise and head[:2] in _UTF16:
+            raise InputError(f"{name}: looks like UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW")
+        return len(BOM) if head == BOM and not self.bytewise else 0
+
+
+def _expand(path: str) -> list[str]:
+    """Return the files of one input: itself, or every file below a folder, sorted by path."""
+    if path == "-":
+        return [path]
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as e:  # ValueError: a NUL in the path
+        raise _unreadable(path, e) from None
+    if not stat.S_ISDIR(mode):
+        return [path]
+    found = sorted(_walk(path, ()), key=os.fsencode)
+    if not found:
+        raise InputError(f"{path}: the folder holds no files")
+    return found
+
+
+def _walk(folder: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
+    """Yield every file below a folder; links are followed, but not in circles."""
+    try:
+        own = os.stat(folder)
+        if (own.st_dev, own.st_ino) in above:
+            raise InputError(f"{folder}: is a link to a folder that it is in; remove it")
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                mode = os.stat(entry.path).st_mode
+                if stat.S_ISDIR(mode):
+                    yield from _walk(entry.path, (*above, (own.st_dev, own.st_ino)))
+                elif stat.S_ISREG(mode):
+                    yield entry.path
+                else:
+                    raise InputError(f"{entry.path}: is neither a file nor a folder; remove it, or name the files")
+    except OSError as e:
+        raise _unreadable(e.filename or folder, e) from None
+
+
+def _unreadable(name: str, e: OSError | ValueError) -> InputError:
+    if isinstance(e, FileNotFoundError):
+        return InputError(f"{name}: there is no such file or folder")
+    return InputError(f"{name}: cannot be read: {getattr(e, 'strerror', None) or e}")
+
+
+def _open(path: str, name: str) -> AbstractContextManager[Any]:
+    """Open a file, or stdin, which stays open."""
+    if path == "-":
+        if sys.stdin is None:
+            raise InputError("stdin: is closed; give a file, or a pipe")
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb", buffering=0)
+    except OSError as e:
+        raise _unreadable(name, e) from None
+
+
+def _whole(size: int) -> int:
+    """Return the length of a buffer for so many bytes of text: whole words of 8 bytes, with SPARE bytes."""
+    return -(-(size + SPARE) // 8) * 8
+
+
+def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int) -> int:
+    """Return where text up to ``stop`` can be cut: behind its last LF, else its last space; 0 if it has neither.
+
+    Bytes before ``fresh`` hold no LF.
+    """
+    for byte, start in ((b"\n", fresh), (b" ", 0)):
+        for tail in (buffer[max(start, stop - 4096) : stop], buffer[start:stop]):
+            at = tail.tobytes().rfind(byte)
+            if at >= 0:
+                return stop - len(tail) + at + 1
+    return 0

@@ -1,0 +1,156 @@
+"""The step ``encode --words``: from raw text to token ids, in two passes of which only the first sees the text.
+
+The first (``scan``) leaves provisional ids on disk. Then the lanes' types become one vocabulary (``vocab``). The second
+reads the ids back and renames them while the artifact is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts.schema import Blocks, Tokens, Words
+from embcli.artifacts.spill import Spill
+from embcli.errors import KindError, NumbersError, UsageError
+from embcli.job import Job
+from embcli.kernels.words import rename
+from embcli.spec import EncodeParams
+from embcli.text import unicode
+from embcli.text.corpus import BLOCK
+from embcli.text.cutting import Cut, cut
+from embcli.text.decode import decode
+from embcli.text.scan import Piece, Scan, scan
+from embcli.text.vocab import DROPPED, Vocabulary, choose, merge
+
+__all__ = ["count_only", "cut", "cut_rule", "decode", "encode"]
+
+
+def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int = BLOCK) -> Tokens:
+    """Return the tokens of a text; the ids are produced while they are written.
+
+    Parameters
+    ----------
+    inputs
+        Paths of files and folders; - is stdin.
+    params
+        The options of ``encode``.
+    job
+        Gets the digest of each input in ``sources``.
+    block
+        Bytes to read at a time; the result depends neither on it nor on the threads.
+
+    Raises
+    ------
+    InputError : a file is missing, damaged or not UTF-8.
+    KindError : the file of ``--vocab`` has no vocabulary of words.
+    UsageError : an option conflicts with how the text of ``--vocab`` was cut.
+    NumbersError : no word is left.
+    """
+    rule, given, unk = _resolve(params)
+    found = scan(inputs, rule, params.rows, job, spill=True, block=block)
+    census = merge([lane.table for lane in found.lanes], rule.lower)
+    found.lanes.clear()
+    chosen = choose(census, params.min_count, params.max_vocab, unk, given)
+    if not chosen.stats["tokens_kept"]:
+        raise _nothing_left(inputs, params, chosen.stats)
+    top = len(chosen.words) - 1
+    if params.gaps == "keep":
+        top += 1
+        chosen.names[chosen.names == DROPPED] = top
+    names = [chosen.names[numbers] for numbers in census.numbers]
+    offsets = Spill(np.int64, job.scratch)
+    dtype = np.min_scalar_type(top)
+    return Tokens(
+        ids=Blocks(dtype, _renamed(found, names, offsets, dtype, job)),
+        row_offsets=offsets,
+        words=chosen.words,
+        unigram=chosen.unigram,
+        stats=_stats(found, chosen),
+        text={"unit": "words", "split": rule.split, "lower": rule.lower}
+        | {"rows": params.rows, "gaps": params.gaps, "unk": unk},
+        options={"split": rule.split, "lower": rule.lower, "unk": unk},
+    )
+
+
+def count_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[str, Any]:
+    """Return the ``stats`` that ``encode`` would store. No ids are made, and that no word is left is no error."""
+    rule, given, unk = _resolve(params)
+    found = scan(inputs, rule, params.rows, job, spill=False)
+    census = merge([lane.table for lane in found.lanes], rule.lower)
+    return _stats(found, choose(census, params.min_count, params.max_vocab, unk, given))
+
+
+def cut_rule(params: EncodeParams) -> tuple[Cut, Words | None]:
+    """Return how ``encode`` with these options cuts text, and the words of ``--vocab``, if it is given."""
+    rule, given, _ = _resolve(params)
+    return rule, given
+
+
+def _resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
+    """Return the cut, the given words and the word for dropped ones; options at their defaults follow ``--vocab``."""
+    if params.vocab is None:
+        return Cut(params.split, params.lower, params.errors), None, params.unk
+    from embcli.artifacts import store
+
+    found = store.read(params.vocab, command="encode")
+    words, how = getattr(found, "words", None), found.text
+    if not isinstance(words, Words) or how.get("unit", "words") != "words":
+        raise KindError(f"{params.vocab}: --vocab: expected a vocabulary of words; make one: embcli encode --words")
+    split, lower = how.get("split", params.split), how.get("lower", params.lower)
+    if params.split not in ("words", split):
+        raise UsageError(f"--split {params.split}: {params.vocab} was cut with --split {split}; leave the option out")
+    if params.lower and not lower:
+        raise UsageError(f"--lower: the words of {params.vocab} were not folded to lower case; leave the option out")
+    unk = params.unk
+    if unk is None and params.gaps == "close":
+        unk = how.get("unk")
+    return Cut(split, lower, params.errors), words, unk
+
+
+def _renamed(
+    found: Scan, names: list[NDArray[np.uint32]], offsets: Spill, dtype: np.dtype[Any], job: Job
+) -> Iterator[NDArray[Any]]:
+    """Yield the final ids, and append to ``offsets`` where the rows begin and end among them."""
+    offsets.append(np.zeros(1, np.int64))
+
+    def work(piece: Piece) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        out, places = np.empty(len(piece.ids), np.uint32), np.empty(len(piece.ends), np.int64)
+        n = rename(piece.ids, names[piece.lane], DROPPED, piece.ends, out, places)
+        return out[: int(n)].astype(dtype), places
+
+    kept = 0
+    for ids, places in job.map(work, found.pieces()):
+        offsets.append(places + kept)
+        kept += len(ids)
+        yield ids
+
+
+def _stats(found: Scan, chosen: Vocabulary) -> dict[str, Any]:
+    """Return the figures of the report."""
+    rows = found.rows
+    return chosen.stats | {
+        "rows": rows.rows,
+        "open_rows": rows.open_rows,
+        "bad_sequences": rows.bad,
+        "bytes_read": rows.size,
+        "unicode": unicode.version(),
+    }
+
+
+def _nothing_left(inputs: Sequence[str], params: EncodeParams, stats: dict[str, Any]) -> NumbersError:
+    """Return the error that says why no word is left."""
+    name = ", ".join(inputs[:3]) + (", ..." if len(inputs) > 3 else "")
+    if not stats["tokens_read"]:
+        advice = "give a text with words in it"
+    elif params.vocab:
+        advice = f"none of them is in {params.vocab}; give a vocabulary of such text"
+    else:
+        advice = f"give --min-count {stats['highest_count']} or less, or more text"
+    return NumbersError(
+        f"{name}: nothing left to learn from: {stats['tokens_read']:,} tokens read, "
+        f"{stats['types_read']:,} distinct words, highest count {stats['highest_count']:,}, "
+        f"threshold --min-count {params.min_count:,}; {advice}"
+    )

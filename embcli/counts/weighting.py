@@ -6,9 +6,9 @@ counts, checks them and gives their pages back. It is not for solving: see model
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from embcli.errors import InputError
 from embcli.job import Job
 
 Floats = NDArray[np.float64]
+R = TypeVar("R")
 
 #: cells of a block; a block holds whole rows, so a long row makes a longer one
 CELLS = 1 << 20
@@ -57,7 +58,7 @@ def spans(indptr: Any, cells: int = CELLS) -> Iterator[tuple[int, int]]:
 
 
 def read_cells(counts: Counts, start: int, stop: int) -> Cells:
-    """Return the counts of rows [start, stop) as float64. Where that is their type they are not copied: see give_back."""
+    """Return the counts of rows [start, stop) as float64; not a copy where that is their type: see ``give_back``."""
     ends = np.asarray(counts.indptr[start : stop + 1])
     a, b = int(ends[0]), int(ends[-1])
     return Cells(start, np.diff(ends), counts.indices[a:b], np.asarray(counts.data[a:b], np.float64))
@@ -107,7 +108,7 @@ def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
     def work(span: tuple[int, int]) -> tuple[int, Floats, Floats]:
         check_cells(counts, *span)
         cells = read_cells(counts, *span)
-        sums = row_sums(cells), np.bincount(cells.columns, cells.values, len(columns))
+        sums = row_sums(cells), np.asarray(np.bincount(cells.columns, cells.values, len(columns)), np.float64)
         give_back(counts, *span)
         return span[0], *sums
 
@@ -157,3 +158,44 @@ def weigh(cells: Cells, weight: str, margins: Marginals | None = None, shift: fl
     np.log(ratio, out=ratio)
     ratio[np.abs(ratio) <= ROUNDING] = 0
     return ratio
+
+
+class Weighted:
+    """The weighted matrix of a counts artifact, handed out in blocks of rows; it is never there as a whole.
+
+    ``cells`` and ``squares`` are, once all blocks were seen, how many weights are not 0, and the sum of their squares.
+
+    Parameters
+    ----------
+    counts
+        Every cell of it is checked before it is weighed.
+    weight, cds, shift
+        As in ``weigh`` and ``marginals``.
+
+    Raises
+    ------
+    InputError : a count is not a positive number, or a cell lies outside the matrix.
+    """
+
+    def __init__(self, counts: Counts, weight: str, cds: float, shift: float, job: Job) -> None:
+        self.counts, self.weight, self.shift, self.job = counts, weight, shift, job
+        self.shape = (int(counts.shape[0]), int(counts.shape[1]))
+        self.margins = marginals(counts, cds, job)
+        self.cells, self.squares = 0, 0.0
+
+    def blocks(self, use: Callable[[Cells, Floats], R]) -> Iterator[R]:
+        """Yield use(cells, weights) of each block of rows, in order, computed on the job's threads."""
+        indptr, seen = self.counts.indptr, 0
+        self.cells, self.squares = 0, 0.0
+
+        def work(span: tuple[int, int]) -> tuple[R, int, int, float]:
+            cells = read_cells(self.counts, *span)
+            weights = weigh(cells, self.weight, self.margins, self.shift)
+            made = use(cells, weights)
+            give_back(self.counts, *span)
+            return made, len(weights), int(np.count_nonzero(weights)), float((weights * weights).sum())
+
+        for made, read, cells, squares in self.job.map(work, spans(indptr)):
+            seen, self.cells, self.squares = seen + read, self.cells + cells, self.squares + squares
+            self.job.progress(seen, int(indptr[-1]), "cell")
+            yield made

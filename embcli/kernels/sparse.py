@@ -1,52 +1,37 @@
 """Loops over padded sparse rows: multiply by a thin dense block, pad, transpose.
 
 Rows are padded to whole groups of eight cells: ``values`` float32 and ``columns`` uint32, both (groups, 8), and row r
-owns groups starts[r] to starts[r + 1]. A pad has value 0 and the row's last column; no cell has value 0. Groups spare the
-product the loop over left-over cells, and unsigned columns the test for negative ones.
+owns groups starts[r] to starts[r + 1]. A pad has value 0 and the row's last column; no cell has value 0. Groups spare
+the product a loop over left-over cells, unsigned columns the test for negative ones.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from embcli.kernels._jit import kernel
+from embcli.kernels.lanes import WIDTH, add_products
 
-from embcli.kernels._jit import fast_kernel, kernel
-
-#: columns of X and Y: one cache line of float32
-WIDTH = 16
 #: cells of a group
 GROUP = 8
-#: groups that are summed before they join the sum of their row
-SEGMENT = 32
+#: cells that are summed before they join the sum of their row
+SEGMENT = 256
 
 
-@fast_kernel
+@kernel
 def multiply(values: Any, columns: Any, starts: Any, X: Any, Y: Any) -> None:
     """Set Y[r] = sum over the cells of row r of value * X[column]. X (columns, 16), Y (rows, 16), float32.
 
-    Eight rows of X meet in one pass over the 16 columns, so that a sum is read and written once for eight cells. Long
-    rows are summed in segments first: a frequent word has ten thousands of cells, and float32 forgets in long sums.
-    X is used flat with a width known to the compiler: addresses then are shifts, where products cost a sixth more.
+    Long rows are summed in segments first: a frequent word has ten thousands of cells, and float32 forgets in long
+    sums. All arrays must be contiguous.
     """
-    x, part = X.ravel(), np.empty(WIDTH, np.float32)
+    data, where, table, target = values.ctypes.data, columns.ctypes.data, X.ctypes.data, Y.ctypes.data
     for r in range(len(starts) - 1):
         for j in range(WIDTH):
             Y[r, j] = 0
-        for begin in range(starts[r], starts[r + 1], SEGMENT):
-            for j in range(WIDTH):
-                part[j] = 0
-            for g in range(begin, min(begin + SEGMENT, starts[r + 1])):
-                v, c = values[g], columns[g]
-                v0, v1, v2, v3, v4, v5, v6, v7 = v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-                c0, c1, c2, c3 = c[0] * WIDTH, c[1] * WIDTH, c[2] * WIDTH, c[3] * WIDTH
-                c4, c5, c6, c7 = c[4] * WIDTH, c[5] * WIDTH, c[6] * WIDTH, c[7] * WIDTH
-                for j in range(WIDTH):
-                    low = (v0 * x[c0 + j] + v1 * x[c1 + j]) + (v2 * x[c2 + j] + v3 * x[c3 + j])
-                    high = (v4 * x[c4 + j] + v5 * x[c5 + j]) + (v6 * x[c6 + j] + v7 * x[c7 + j])
-                    part[j] += low + high
-            for j in range(WIDTH):
-                Y[r, j] += part[j]
+        end = starts[r + 1] * GROUP
+        for begin in range(starts[r] * GROUP, end, SEGMENT):
+            add_products(data, where, table, target + r * WIDTH * 4, begin, min(begin + SEGMENT, end))
 
 
 @kernel
@@ -63,7 +48,7 @@ def group_sizes(weights: Any, sizes: Any, groups: Any) -> None:
 
 @kernel
 def pack(weights: Any, columns: Any, sizes: Any, starts: Any, to_values: Any, to_columns: Any) -> None:
-    """Copy the cells of rows into their groups; sizes as above. Pads repeat the row's last column, so columns ascend."""
+    """Copy the cells of rows into their groups; ``sizes`` as above. Pads repeat a row's last column: columns ascend."""
     to_values, to_columns = to_values.ravel(), to_columns.ravel()
     at = 0
     for r in range(len(sizes)):

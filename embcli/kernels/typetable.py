@@ -6,8 +6,9 @@ again after it has grown.
 Open addressing with linear probing (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L). A slot holds
 the upper half of a type's hash and its number + 1. An entry holds the first 15 bytes of the type and its length, so
 that most comparisons are exact in one cache line; longer types also compare their bytes.
-Indices are unsigned: a signed one costs a test for negative numbers at every access. Loops over arrays leave at their
-condition, never by break or return: otherwise numba counts references to the arrays, atomically, at every call.
+Bytes are looked at 8 at a time, the first one lowest (little-endian processors only). Indices are unsigned: a signed
+one costs a test for negative numbers at every access. Loops over arrays leave at their condition, never by break or
+return: otherwise numba counts references to the arrays, atomically, at every call (measured: 2 x the time).
 """
 
 from typing import NamedTuple
@@ -133,20 +134,21 @@ def exact(types, found, first, second, text, at, size):
 @kernel
 def insert(types, first, second, text, at, size):
     """Add a type that is not there, with count 0; return its number, or NONE if the table is too full."""
-    slots, entries, data, used = types
-    n, begin = used[ZERO], used[ONE]
-    if n + TWO > U(len(entries)) or TWO * (n + ONE) > U(len(slots)) or begin + size > U(len(data)):
-        return NONE
-    _place(slots, _hash(first, second), n)
-    entries[n, ZERO] = first
-    entries[n, ONE] = second
-    entries[n, BEGIN] = begin
-    entries[n, COUNT] = ZERO
-    entries[n + ONE, BEGIN] = begin + size
-    for k in range(size):
-        data[begin + k] = text[at + k]
-    used[ZERO] = n + ONE
-    used[ONE] = begin + size
+    n, begin = types.used[ZERO], types.used[ONE]
+    full = n + TWO > U(len(types.entries)) or TWO * (n + ONE) > U(len(types.slots))
+    if full or begin + size > U(len(types.data)):
+        n = NONE
+    else:
+        _place(types.slots, _hash(first, second), n)
+        types.entries[n, ZERO] = first
+        types.entries[n, ONE] = second
+        types.entries[n, BEGIN] = begin
+        types.entries[n, COUNT] = ZERO
+        types.entries[n + ONE, BEGIN] = begin + size
+        for k in range(size):
+            types.data[begin + k] = text[at + k]
+        types.used[ZERO] = n + ONE
+        types.used[ONE] = begin + size
     return n
 
 

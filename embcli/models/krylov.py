@@ -14,40 +14,42 @@ import numpy as np
 
 from embcli.job import Job
 from embcli.models.basis import FLOOR, Basis, Floats, fill, orthonormalize
-from embcli.models.sparse import SparseMatrix, Table
+from embcli.models.sparse import SparseMatrix, Table, aligned
 
 #: columns of a block: one cache line of a row
 BLOCK = 16
 #: a singular value is done when |A^T u - s v| <= TOLERANCE * s
 TOLERANCE = 1e-5
-#: residuals shrink by at most this factor a step, so that a test may be left out
+#: residuals shrink by at most this factor a step, so tests that cannot succeed are left out
 PACE = 4.0
-#: after random directions came in, values must stay the same for so many steps
+#: after random directions came in, the values must stay the same for so many steps
 PATIENCE = 4
 #: steps after which the values are taken as they are
-STEPS = 4000
+STEPS = 2000
 
 
 @dataclass(frozen=True)
 class Found:
-    """U (rows, k), s (k,) descending, V (columns, k), the largest |A^T u - s v| / s, and the steps taken."""
+    """U (rows, k), s (k,) descending, V (columns, k); the largest |A^T u - s v| as a share of the largest s."""
 
     U: Table
     s: Floats
     V: Table
     residual: float
     steps: int
+    converged: bool
 
 
 def limit(k: int) -> int:
-    """Return how many columns a basis may have before a restart."""
-    return max(8 * k, k + 48 * BLOCK)
+    """Return about how many columns a basis may have before a restart; measured to cost no steps."""
+    return k + max(k, 16 * BLOCK)
 
 
-def factorize(A: SparseMatrix, At: SparseMatrix, k: int, seed: int, job: Job) -> Found:
+def factorize(A: SparseMatrix, At: SparseMatrix, k: int, seed: int, job: Job, tolerance: float = TOLERANCE) -> Found:
     """Return the k largest singular values of a matrix and their vectors.
 
-    Values are within TOLERANCE of the exact ones, relatively, but for those below FLOOR of the largest.
+    Each value is within ``tolerance`` of an exact one, relatively, but for those below FLOOR / tolerance of the
+    largest: float32 knows them only to FLOOR of the largest.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def factorize(A: SparseMatrix, At: SparseMatrix, k: int, seed: int, job: Job) ->
     seed
         Of the random start; equal seeds give equal bits.
     """
-    run = _Run(A, At, k, np.random.default_rng(seed), job)
+    run = _Run(A, At, k, tolerance, np.random.default_rng(seed), job)
     while not run.step():
         pass
     return run.result()
@@ -67,13 +69,17 @@ def factorize(A: SparseMatrix, At: SparseMatrix, k: int, seed: int, job: Job) ->
 class _Run:
     """The state: A P = Q B, and A^T Q = P B^T + X [0 ... 0 L], where X is the next block of P."""
 
-    def __init__(self, A: SparseMatrix, At: SparseMatrix, k: int, rng: np.random.Generator, job: Job) -> None:
-        self.A, self.At, self.k, self.rng, self.job = A, At, k, rng, job
-        self.Q, self.P = Basis(A.shape[0], job), Basis(A.shape[1], job)
+    def __init__(
+        self, A: SparseMatrix, At: SparseMatrix, k: int, tolerance: float, rng: np.random.Generator, job: Job
+    ) -> None:
+        self.A, self.At, self.k, self.tolerance, self.rng, self.job = A, At, k, tolerance, rng, job
+        self.Q, self.P = Basis(A.shape[0], BLOCK, job), Basis(A.shape[1], BLOCK, job)
         self.B = np.zeros((0, 0))
+        self.L: Floats | None = None
         self.scale = 0.0
-        self.steps = self.next_test = self.filled = 0
-        self.residual, self.seen = np.inf, np.full(k, np.inf)
+        self.steps = self.next_test = 0
+        self.filled = self.converged = False
+        self.seen = np.full(k, np.inf)
         start = rng.standard_normal((A.shape[0], BLOCK)).astype(np.float32)
         self.X = At.times(start, job)
         real = orthonormalize(self.X, self.P, 0.0)[0]
@@ -81,27 +87,29 @@ class _Run:
 
     def step(self) -> bool:
         """Add a block to both bases; return whether the k largest values are found."""
+        self.steps += 1
         self.P.append(self.X, self.real)
         Y = self.A.times(self.X, self.job)
-        real, H, R = self._next(Y, self.Q)
+        real, H, R = self._next(Y, self.Q, self.L)
         self.B = np.block([[self.B, H], [np.zeros((BLOCK, len(self.B))), R]])
         self.Q.append(Y, real)
         self.X = self.At.times(Y, self.job)
-        self.real, _, L = self._next(self.X, self.P)
-        self.steps += 1
+        self.real, _, L = self._next(self.X, self.P, R)
         self.job.progress(self.steps, 0, "step")
         if self.steps >= self.next_test and len(self.B) >= self.k and self._tested(L):
             return True
+        self.L = L
         if len(self.B) + BLOCK > limit(self.k):
             self._restart()
         return False
 
-    def _next(self, Y: Table, basis: Basis) -> tuple[int, Floats, Floats]:
+    def _next(self, Y: Table, basis: Basis, last: Floats | None) -> tuple[int, Floats, Floats]:
         """Make Y the next block of a basis; where it has no full rank, random directions come in."""
-        real, H, R, longest = orthonormalize(Y, basis, self.scale)
-        self.scale = max(self.scale, longest)
-        if real < BLOCK and real < (real := fill(Y, real, basis, self.rng)):
-            self.filled = self.steps
+        real, H, R, size = orthonormalize(Y, basis, self.scale, None if last is None else last.T)
+        self.scale = max(self.scale, size)
+        if real < BLOCK:
+            self.filled = True
+            real = fill(Y, real, basis, self.rng)
         return real, H, R
 
     def _tested(self, L: Floats) -> bool:
@@ -109,31 +117,37 @@ class _Run:
         squares, U = np.linalg.eigh(self.B @ self.B.T)
         s = np.sqrt(np.maximum(squares[: -self.k - 1 : -1], 0))
         left = np.linalg.norm(L @ U[-BLOCK:, : -self.k - 1 : -1], axis=0)
-        self.residual = float((left / np.maximum(s, FLOOR / TOLERANCE * s[0])).max())
-        over = self.residual / TOLERANCE
-        print(self.steps, len(self.B), self.residual)
-        if over > 1 and self.steps < STEPS:
+        over = float((left / np.maximum(self.tolerance * s, FLOOR * s[0])).max())
+        if self.steps >= STEPS:
+            return True
+        if over > 1:
             self.next_test = self.steps + max(1, int(np.log(over) / np.log(PACE)))
             return False
         whole = max(self.P.real, self.Q.real) >= min(self.A.shape)
-        same = bool((np.abs(s - self.seen) <= TOLERANCE * s[0]).all())
-        if self.filled == 0 or whole or same:
-            return True
+        same = bool((np.abs(s - self.seen) <= self.tolerance * s[0]).all())
+        self.converged = not self.filled or whole or same
         self.seen, self.next_test = s, self.steps + PATIENCE
-        return False
+        return self.converged
 
     def _restart(self) -> None:
         """Keep the best Ritz vectors and drop the rest of the bases."""
         U, s, Vt = np.linalg.svd(self.B)
         keep = -(-(self.k + (len(s) - self.k) // 3) // BLOCK) * BLOCK
-        for basis, name, turn in ((self.Q, "Q", U), (self.P, "P", Vt.T)):
-            kept = Basis(basis.rows, self.job)
-            kept.append(basis.combine(turn[:, :keep]), min(keep, basis.real))
-            setattr(self, name, kept)
-        self.B = np.diag(s[:keep])
+        self.Q, self.P = self.Q.turned(U[:, :keep]), self.P.turned(Vt[:keep].T)
+        self.B, self.L = np.diag(s[:keep]), None
 
     def result(self) -> Found:
-        """Return the Ritz values and vectors."""
-        U, s, Vt = np.linalg.svd(self.B)
-        k = self.k
-        return Found(self.Q.combine(U[:, :k]), s[:k], self.P.combine(Vt[:k].T), self.residual, self.steps)
+        """Return the Ritz values and vectors, and their residual as measured."""
+        turn, s, back = np.linalg.svd(self.B)
+        U, V, s = self.Q.combine(turn[:, : self.k]), self.P.combine(back[: self.k].T), s[: self.k]
+        return Found(U, s, V, self._residual(U, s, V), self.steps, self.converged)
+
+    def _residual(self, U: Table, s: Floats, V: Table) -> float:
+        worst = 0.0
+        for i in range(0, self.k, BLOCK):
+            part, width = aligned(len(U), BLOCK), min(BLOCK, self.k - i)
+            part[:] = 0
+            part[:, :width] = U[:, i : i + width]
+            back = self.At.times(part, self.job)[:, :width] - V[:, i : i + width] * s[i : i + width]
+            worst = max(worst, float(np.linalg.norm(back, axis=0).max()))
+        return worst / float(s[0])

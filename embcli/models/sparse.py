@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 from embcli.counts.weighting import CELLS, Cells, spans
 from embcli.job import Job
 from embcli.kernels import sparse as kernels
+from embcli.kernels.lanes import WIDTH
+from embcli.kernels.sparse import GROUP
 
 Table = NDArray[np.float32]
 
 #: the transpose is made in at most this many parts, bands of columns
 PARTS = 8
+
+
+def padded_cells(indptr: Any) -> int:
+    """Return how many cells the rows have at most when they are padded to whole groups."""
+    return int((-(-np.diff(np.asarray(indptr)) // GROUP)).sum()) * GROUP
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ def packed(cells: Cells, weights: Any) -> RowBlock:
     groups = np.zeros(len(cells.sizes), np.int64)
     kernels.group_sizes(weights, cells.sizes, groups)
     starts = _starts(groups)
-    shape = (int(starts[-1]), kernels.GROUP)
+    shape = (int(starts[-1]), GROUP)
     values, columns = np.empty(shape, np.float32), np.empty(shape, np.uint32)
     kernels.pack(weights, cells.columns, cells.sizes, starts, values, columns)
     return RowBlock(cells.first, starts, values, columns)
@@ -57,8 +64,10 @@ class SparseMatrix:
     blocks: Sequence[RowBlock]
 
     def times(self, X: Table, job: Job) -> Table:
-        """Return A @ X, float32, shape (rows, b), for an X of shape (columns, b)."""
-        Y = aligned(self.shape[0], X.shape[1])
+        """Return A @ X, float32, shape (rows, 16), for a contiguous X of shape (columns, 16)."""
+        if X.shape != (self.shape[1], WIDTH) or X.dtype != np.float32 or not X.flags.c_contiguous:
+            raise ValueError(f"expected float32 {(self.shape[1], WIDTH)}, found {X.dtype} {X.shape}")
+        Y = aligned(self.shape[0], WIDTH)
 
         def work(block: RowBlock) -> None:
             rows = Y[block.first : block.first + len(block.starts) - 1]
@@ -82,27 +91,27 @@ class SparseMatrix:
         sizes = np.zeros(self.shape[1], np.int64)
         for found in job.map(count, parts):
             sizes += found
-        starts = _starts(-(-sizes // kernels.GROUP))
-        values = np.empty(int(starts[-1]) * kernels.GROUP, np.float32)
+        starts = _starts(-(-sizes // GROUP))
+        values = np.empty(int(starts[-1]) * GROUP, np.float32)
         columns = np.empty(len(values), np.uint32)
 
         def scatter(band: tuple[int, int]) -> None:
             left, right = band
-            at = starts[left:right] * kernels.GROUP
+            at = starts[left:right] * GROUP
             for b in self.blocks:
                 kernels.scatter((b.first, b.starts, b.values, b.columns), left, right, at, values, columns)
             kernels.end_rows(starts[left : right + 1], at, values, columns)
 
         for _ in job.map(scatter, spans(starts, -(-int(starts[-1]) // PARTS))):
             pass
-        grouped = (values.reshape(-1, kernels.GROUP), columns.reshape(-1, kernels.GROUP))
+        grouped = (values.reshape(-1, GROUP), columns.reshape(-1, GROUP))
         return SparseMatrix((self.shape[1], self.shape[0]), _cut(starts, *grouped))
 
 
 def _cut(starts: Any, values: Any, columns: Any) -> list[RowBlock]:
     """Return blocks over shared groups."""
     blocks = []
-    for first, stop in spans(starts, CELLS // kernels.GROUP):
+    for first, stop in spans(starts, CELLS // GROUP):
         a, b = starts[first], starts[stop]
         blocks.append(RowBlock(first, starts[first : stop + 1] - a, values[a:b], columns[a:b]))
     return blocks

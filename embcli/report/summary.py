@@ -36,7 +36,8 @@ def _counts(stats: dict[str, Any], options: dict[str, Any]) -> str:
 
 
 def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
-    text = f"{stats['words']:,} words, {stats['dim']:,} dimensions"
+    text = f"{options['dim']:,} dimensions"
     if "explained" in stats:
-        text += f", explained {percent(stats['explained'], 1)}, residual {stats['residual']:.1e}"
+        text += f" explain {percent(stats['explained'], 1)} of {stats['cells']:,} weighted cells"
+        text += f" ({stats['solver']}, residual {stats['residual']:.1e})"
     return text

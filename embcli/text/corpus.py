@@ -74,8 +74,8 @@ class Corpus:
         if list(self.inputs).count("-") > 1:
             raise UsageError("- (stdin) can be given only once")
         self._files = [_expand(path) for path in self.inputs]
-        sizes = [0 if path == "-" else os.stat(path).st_size for paths in self._files for path in paths]
-        self.total = sum(sizes) if all(sizes) else 0
+        sizes = [_size(path) for paths in self._files for path in paths]
+        self.total = 0 if None in sizes else sum(size or 0 for size in sizes)
 
     def blocks(self) -> Iterator[Block]:
         """Yield the corpus block by block, in order. Raises InputError where a file cannot be read or is damaged."""
@@ -132,6 +132,15 @@ def _expand(path: str) -> list[str]:
     if not found:
         raise InputError(f"{path}: the folder holds no files")
     return found
+
+
+def _size(path: str) -> int | None:
+    """Return the bytes of a file on disk, or None if that cannot be known (stdin, a pipe)."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def _walk(folder: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Words
 from embcli.kernels.typetable import gather, prefixes
+from embcli.text.cutting import Lane
 from embcli.text.typetable import TypeTable
 from embcli.text.unicode import lower
 
@@ -42,19 +42,28 @@ class Census:
             return
         plain = np.bitwise_or.reduceat(data, begins[:-1].astype(np.intp)) < 0x80
         capital = (data >= ord("A")) & (data <= ord("Z"))
-        other = Words(data, begins.astype(np.int64))
-        folded = Words.of(_fold([other.bytes_at(i) for i in np.flatnonzero(~plain).tolist()]))
+        folded, starts, folded_sizes = _fold(data, begins, ~plain)
         data[capital] += ord("a") - ord("A")
         numbers = np.empty(n, np.uint32)
         numbers[plain] = self.table.add(data, begins[:-1][plain], sizes[plain], counts[plain])
-        offsets = folded.offsets.astype(np.uint64)
-        numbers[~plain] = self.table.add(folded.data, offsets[:-1], np.diff(offsets), counts[~plain])
+        numbers[~plain] = self.table.add(folded, starts, folded_sizes, counts[~plain])
         self.numbers.append(numbers)
 
 
-def _fold(words: list[bytes]) -> list[bytes]:
-    """Return words in lower case, by one call: a line end is no letter, so it ends the context of a word too."""
-    return lower(b"\n".join(words).decode()).encode().split(b"\n") if words else []
+def _fold(
+    data: NDArray[np.uint8], begins: NDArray[np.uint64], some: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return some of the types in lower case: bytes, begins and sizes.
+
+    One call for all of them: they are joined by line ends, which end the context of a letter as a word's end does.
+    """
+    raw = data.tobytes()
+    spans = zip(begins[:-1][some].tolist(), begins[1:][some].tolist(), strict=True)
+    low = np.frombuffer(lower(b"".join([raw[a:b] + b"\n" for a, b in spans]).decode()).encode(), np.uint8)
+    ends = np.flatnonzero(low == ord("\n")).astype(np.uint64)
+    starts = np.zeros(len(ends), np.uint64)
+    starts[1:] = ends[:-1] + np.uint64(1)
+    return low, starts, ends - starts
 
 
 @dataclass
@@ -165,9 +174,9 @@ def _words(table: TypeTable, order: NDArray[np.intp]) -> Words:
     return Words(data, offsets)
 
 
-def merge(lanes: Sequence[TypeTable], fold: bool) -> Census:
-    """Return the types of all lanes together. The lanes are used up."""
+def merge(lanes: list[Lane], fold: bool) -> Census:
+    """Return the types of all lanes together. The lanes are used up, and the list is empty then."""
     census = Census()
-    for lane in lanes:
-        census.add_lane(lane, fold)
+    while lanes:
+        census.add_lane(lanes.pop(0).table, fold)
     return census

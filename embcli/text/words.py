@@ -51,8 +51,7 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
     """
     rule, given, unk = _resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=True, block=block)
-    census = merge([lane.table for lane in found.lanes], rule.lower)
-    found.lanes.clear()
+    census = merge(found.lanes, rule.lower)
     chosen = choose(census, params.min_count, params.max_vocab, unk, given)
     if not chosen.stats["tokens_kept"]:
         raise _nothing_left(inputs, params, chosen.stats)
@@ -79,7 +78,7 @@ def count_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[st
     """Return the ``stats`` that ``encode`` would store. No ids are made, and that no word is left is no error."""
     rule, given, unk = _resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=False)
-    census = merge([lane.table for lane in found.lanes], rule.lower)
+    census = merge(found.lanes, rule.lower)
     return _stats(found, choose(census, params.min_count, params.max_vocab, unk, given))
 
 

@@ -1,0 +1,206 @@
+"""Counts to word vectors: weigh the counts, factorise them, X = U S V^T, and scale (Levy, Goldberg and Dagan 2015).
+
+The step ``embcli svd``. Weights are made by counts/weighting.py, large matrices are solved by krylov.py; here are the
+choice of the solver, the two that are borrowed (LAPACK, ARPACK), and what all share: order, signs, scale, report.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts.schema import Counts, Vectors
+from embcli.counts.weighting import Cells, Floats, Weighted
+from embcli.errors import KindError, NumbersError
+from embcli.job import Job
+from embcli.spec import SvdParams
+
+#: matrices with no longer short side are solved by LAPACK: it takes a second and is exact
+SMALL = 1024
+
+
+@dataclass(frozen=True)
+class Factors:
+    """U (rows, k), s (k,) descending, V (columns, k).
+
+    ``noise`` is the share of the largest value below which a value is rounding, ``residual`` the largest
+    |A^T u - s v| as a share of the largest value.
+    """
+
+    U: NDArray[Any]
+    s: Floats
+    V: NDArray[Any]
+    noise: float
+    residual: float
+
+
+def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
+    """Return vectors = U S^eig of the words and contexts = V S^eig, from weighted counts.
+
+    Parameters
+    ----------
+    inputs
+        One counts artifact whose rows and columns are the same words.
+    params
+        Weights, dimensions, exponent, solver. More dimensions than words are lowered with a warning.
+    job
+        Its seed is the start of the iterative solvers and decides nothing else.
+
+    Returns
+    -------
+    Vectors
+        Singular values descend; in each column of ``vectors`` the entry of largest size, the first of equals, is
+        positive. Dimensions beyond the rank are zeros, with a warning. ``stats``: solver, cells that are not 0, rank,
+        residual, explained (the share of the squared weights that is kept).
+
+    Raises
+    ------
+    KindError : rows are documents.
+    InputError : the counts are damaged, or the work needs more memory than is free.
+    NumbersError : all weights are 0, or a solver did not converge.
+    """
+    (counts,) = inputs
+    name = counts.path or "counts"
+    if counts.rows is not None:
+        raise KindError(f"{name}: its rows are documents, not words; svd of documents is not offered yet")
+    matrix = Weighted(counts, params.weight, params.cds, params.shift, job)
+    dim = _lowered(params.dim, min(matrix.shape), job)
+    solver = _chosen(params.solver, dim, min(matrix.shape), job)
+    factors = {"dense": _dense, "arpack": _arpack, "krylov": _krylov}[solver](matrix, dim, name)
+    rank = int((factors.s > factors.noise * factors.s[0]).sum())
+    if rank < dim:
+        job.warn(f"the weighted counts have rank {rank:,}: dimensions from {rank + 1:,} to {dim:,} are zeros")
+    vectors, s, contexts = scaled(factors, rank, params.eig)
+    return Vectors(
+        vectors=vectors,
+        words=counts.words,
+        unigram=np.asarray(counts.unigram),
+        contexts=contexts,
+        singular_values=s,
+        text=dict(counts.text),
+        options={"dim": dim, "solver": solver},
+        stats={
+            "solver": solver,
+            "cells": matrix.cells,
+            "rank": rank,
+            "residual": factors.residual,
+            "explained": min(float((s * s).sum()) / matrix.squares, 1.0),
+        },
+    )
+
+
+def _lowered(dim: int, words: int, job: Job) -> int:
+    if dim > words > 0:
+        job.warn(f"--dim {dim:,} is more than there are words; lowered to {words:,}")
+        return words
+    return dim
+
+
+def _chosen(solver: str, dim: int, short: int, job: Job) -> str:
+    """Return the solver: the one asked for if it can do the work, LAPACK for small matrices and most of the values."""
+    if solver == "auto":
+        return "dense" if short <= SMALL or 4 * dim >= short else "krylov"
+    if solver == "arpack" and dim >= short:
+        job.warn(f"arpack finds at most {short - 1:,} singular values of this matrix; solved by dense instead")
+        return "dense"
+    return solver
+
+
+def scaled(factors: Factors, rank: int, eig: float) -> tuple[NDArray[np.float32], Floats, NDArray[np.float32]]:
+    """Return U S^eig, S and V S^eig with fixed signs and zeros beyond the rank; float32, float64, float32."""
+    s = np.where(np.arange(len(factors.s)) < rank, factors.s, 0.0)
+    scale = np.where(s > 0, np.power(s, eig, where=s > 0, out=np.ones_like(s)), 0.0)
+    left, right = ((table * scale).astype(np.float32) for table in (factors.U, factors.V))
+    largest = np.abs(left).argmax(axis=0)
+    flip = np.where(left[largest, np.arange(len(s))] < 0, np.float32(-1), np.float32(1))
+    left *= flip
+    right *= flip
+    if not (np.isfinite(left).all() and np.isfinite(right).all()):
+        raise NumbersError("svd: the weights are too large for float32 vectors; use another --weight or a lower --eig")
+    return left, s, right
+
+
+def _nonzero(matrix: Weighted, name: str) -> None:
+    """Raise NumbersError if all weights are 0."""
+    if matrix.cells:
+        return
+    if not len(matrix.counts.data):
+        raise NumbersError(f"{name}: holds no counts; make them with a larger window or from more text")
+    raise NumbersError(
+        f"{name}: nothing to factorise: all {len(matrix.counts.data):,} cells have {matrix.weight} weight 0; "
+        "use --weight log or a lower --shift"
+    )
+
+
+def _krylov(matrix: Weighted, k: int, name: str) -> Factors:
+    """Solve by the block Krylov method, in float32 on all threads."""
+    from embcli.models import krylov, sparse  # compiles: a small matrix need not wait for that
+    from embcli.models.basis import FLOOR
+
+    job, tables = matrix.job, krylov.limit(k) + k + 4 * krylov.BLOCK
+    need = 16 * sparse.padded_cells(matrix.counts.indptr) + 4 * tables * sum(matrix.shape)
+    job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
+    A = sparse.SparseMatrix(matrix.shape, [*matrix.blocks(sparse.packed)])
+    _nonzero(matrix, name)
+    found = krylov.factorize(A, A.transposed(job), k, job.seed, job)
+    if not found.converged:
+        job.warn(f"krylov: stopped after {found.steps:,} steps, residual {found.residual:.1e}; the spectrum is flat")
+    return Factors(found.U, found.s, found.V, FLOOR, found.residual)
+
+
+def _dense(matrix: Weighted, k: int, name: str) -> Factors:
+    """Solve by LAPACK's divide and conquer, in float64."""
+    rows, columns = matrix.shape
+    need = 8 * (rows * columns + 4 * min(rows, columns) * max(rows, columns))
+    matrix.job.need(need, f"dense svd of {rows:,} x {columns:,} counts (--solver krylov with a lower --dim takes less)")
+    A = np.zeros(matrix.shape)
+
+    def put(cells: Cells, weights: Floats) -> None:
+        A[np.repeat(np.arange(len(cells.sizes)), cells.sizes) + cells.first, cells.columns] = weights
+
+    for _ in matrix.blocks(put):
+        pass
+    _nonzero(matrix, name)
+    try:
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    except np.linalg.LinAlgError as e:
+        raise NumbersError(f"{name}: LAPACK: {e}; use --solver krylov") from None
+    U, s, V = U[:, :k], s[:k], Vt[:k].T
+    return Factors(U, s, V, max(matrix.shape) * float(np.finfo(float).eps), _residual(A.T @ U, s, V))
+
+
+def _arpack(matrix: Weighted, k: int, name: str) -> Factors:
+    """Solve by ARPACK on the product with the transpose, as SciPy's ``svds`` does, from a seeded start."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    job, counts = matrix.job, matrix.counts
+    need = 24 * len(counts.data) + 8 * sum(matrix.shape) * (2 * k + 20)
+    job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
+    weights = np.concatenate([np.zeros(0), *matrix.blocks(lambda cells, weights: weights.copy())])
+    _nonzero(matrix, name)
+    A = csr_array((weights, np.array(counts.indices), np.array(counts.indptr)), shape=matrix.shape)
+    A.eliminate_zeros()
+    tall = matrix.shape[0] >= matrix.shape[1]
+    A = A if tall else A.T
+    rng, n = np.random.default_rng(job.seed), A.shape[1]
+    gram = LinearOperator((n, n), matvec=lambda x: A.T @ (A @ x), dtype=np.float64)
+    seeded = {"rng": rng} if "rng" in inspect.signature(eigsh).parameters else {}
+    try:
+        found = eigsh(gram, k, v0=rng.standard_normal(n), **seeded)[1]
+    except ArpackError as e:
+        raise NumbersError(f"{name}: ARPACK: {e}; use --solver krylov") from None
+    basis = np.linalg.qr(found)[0]
+    U, s, turn = np.linalg.svd(A @ basis, full_matrices=False)
+    V = basis @ turn.T
+    residual = _residual(A.T @ U, s, V)
+    return Factors(U, s, V, 1e-7, residual) if tall else Factors(V, s, U, 1e-7, residual)
+
+
+def _residual(back: Any, s: Floats, V: Any) -> float:
+    """Return the largest |A^T u - s v| as a share of the largest singular value."""
+    return float(np.linalg.norm(back - V * s, axis=0).max() / s[0])

@@ -40,9 +40,10 @@ class Spill:
             raise self._failed(e) from None
 
     def _failed(self, e: OSError) -> InputError:
+        elsewhere = "or work elsewhere (-o, TMPDIR)"
         if e.errno in (errno.ENOSPC, errno.EDQUOT):
-            return InputError(f"{self._folder}: disk full while spilling; set TMPDIR to a folder with more room")
-        return InputError(f"{self._folder}: cannot hold a temporary file: {e.strerror}; set TMPDIR to another folder")
+            return InputError(f"{self._folder}: disk full while spilling; make room there, {elsewhere}")
+        return InputError(f"{self._folder}: cannot hold a temporary file: {e.strerror}; allow it, {elsewhere}")
 
     def __del__(self) -> None:
         self.close()
@@ -91,6 +92,11 @@ class Spill:
         fd, end = self._flush(), self._nbytes
         for at in range(0, end, step):
             yield np.frombuffer(os.pread(fd, min(step, end - at), at), self.dtype)
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Return items [start, stop), at most 1 GB of them, by a plain read."""
+        size = self.dtype.itemsize
+        return np.frombuffer(os.pread(self._flush(), (stop - start) * size, start * size), self.dtype)
 
     def close(self) -> None:
         """Give the file back; maps made before stay valid. Closing twice is fine."""

@@ -6,7 +6,6 @@ same.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -143,15 +142,6 @@ def _block(first: int, out: Rows, n: int, denominator: int | None) -> Block:
     return Block(first, out.cols[:n], values, out.ends, out.totals)
 
 
-class _Disk(Spill):
-    """A spill of which any part can be read, by plain reads."""
-
-    def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return items [start, stop)."""
-        size = self.dtype.itemsize
-        return np.frombuffer(os.pread(self._flush(), (stop - start) * size, start * size), self.dtype)
-
-
 class Parts:
     """Rows counted slice by slice, on disk.
 
@@ -160,7 +150,7 @@ class Parts:
 
     def __init__(self, size: int, folder: str | None) -> None:
         self.filled, self.slices = np.zeros(size, np.int64), 0
-        self._cols, self._sums, self._bounds = _Disk(np.int32, folder), _Disk(np.int64, folder), _Disk(np.int64, folder)
+        self._cols, self._sums, self._bounds = Spill(np.int32, folder), Spill(np.int64, folder), Spill(np.int64, folder)
 
     def add(self, block: Block) -> None:
         """Append rows; a block whose first row is 0 begins a slice."""

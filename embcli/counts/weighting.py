@@ -22,8 +22,10 @@ from embcli.job import Job
 Floats = NDArray[np.float64]
 R = TypeVar("R")
 
-#: cells of a block; a block holds whole rows, so a long row makes a longer one
-CELLS = 1 << 20
+#: cells that are read and weighed at a time: few enough to stay in cache
+CHUNK = 1 << 17
+#: blocks that a large matrix is cut into, and the least cells of a block
+BLOCKS, LEAST = 32, 1 << 16
 #: PMI this near to 0 is rounding of the sums: the words are independent
 ROUNDING = 1e-12
 
@@ -47,7 +49,12 @@ class Cells:
     values: Floats
 
 
-def spans(indptr: Any, cells: int = CELLS) -> Iterator[tuple[int, int]]:
+def coarse(indptr: Any) -> int:
+    """Return how many cells a block of the matrix should have."""
+    return max(int(indptr[-1]) // BLOCKS, LEAST)
+
+
+def spans(indptr: Any, cells: int) -> Iterator[tuple[int, int]]:
     """Yield bounds (first row, end row) of blocks of about ``cells`` cells; they depend on the row lengths only."""
     start, rows = 0, len(indptr) - 1
     while start < rows:
@@ -112,7 +119,7 @@ def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
         give_back(counts, *span)
         return span[0], *sums
 
-    for first, by_row, by_column in (job or Job()).map(work, spans(counts.indptr)):
+    for first, by_row, by_column in (job or Job()).map(work, spans(counts.indptr, CHUNK)):
         rows[first : first + len(by_row)] = by_row
         columns += by_column
     smooth = columns**cds
@@ -185,17 +192,23 @@ class Weighted:
 
     def blocks(self, use: Callable[[Cells, Floats], R]) -> Iterator[R]:
         """Yield use(cells, weights) of each block of rows, in order, computed on the job's threads."""
-        indptr, seen = self.counts.indptr, 0
+        counts, done = self.counts, 0
         self.cells, self.squares = 0, 0.0
 
         def work(span: tuple[int, int]) -> tuple[R, int, int, float]:
-            cells = read_cells(self.counts, *span)
-            weights = weigh(cells, self.weight, self.margins, self.shift)
-            made = use(cells, weights)
-            give_back(self.counts, *span)
-            return made, len(weights), int(np.count_nonzero(weights)), float((weights * weights).sum())
+            whole = read_cells(counts, *span)
+            weights, cells, squares = np.empty(len(whole.columns)), 0, 0.0
+            start, base = span[0], int(counts.indptr[span[0]])
+            for a, b in spans(counts.indptr[start : span[1] + 1], CHUNK):
+                part = weigh(read_cells(counts, start + a, start + b), self.weight, self.margins, self.shift)
+                weights[counts.indptr[start + a] - base : counts.indptr[start + b] - base] = part
+                cells += int(np.count_nonzero(part))
+                squares += float((part * part).sum())
+            made = use(whole, weights)
+            give_back(counts, *span)
+            return made, len(weights), cells, squares
 
-        for made, read, cells, squares in self.job.map(work, spans(indptr)):
-            seen, self.cells, self.squares = seen + read, self.cells + cells, self.squares + squares
-            self.job.progress(seen, int(indptr[-1]), "cell")
+        for made, read, cells, squares in self.job.map(work, spans(counts.indptr, coarse(counts.indptr))):
+            done, self.cells, self.squares = done + read, self.cells + cells, self.squares + squares
+            self.job.progress(done, int(counts.indptr[-1]), "cell")
             yield made

@@ -1,59 +1,83 @@
 """A weighted sparse matrix in memory, and its products with thin dense blocks on all threads.
 
-float32, in padded rows (kernels/sparse.py), cut into blocks of rows whose bounds depend on the row lengths only.
-It is made for the block Krylov method: the matrix is read once for 16 columns. It is no general sparse library.
+float32, in blocks of rows, each cut into tiles by bands of columns. Both cuts depend on the matrix only. A band of the
+dense block stays in the processor's cache while a tile is multiplied: 46 ms a product of 31 M cells with 16 columns
+where rows without bands take 75. It is made for the block Krylov method; it is no general sparse library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.counts.weighting import CELLS, Cells, spans
+from embcli.counts.weighting import Cells, coarse, spans
 from embcli.job import Job
 from embcli.kernels import sparse as kernels
 from embcli.kernels.lanes import WIDTH
 from embcli.kernels.sparse import GROUP
 
 Table = NDArray[np.float32]
+Ints = NDArray[np.int64]
 
-#: the transpose is made in at most this many parts, bands of columns
+#: columns of the first band: half a megabyte of a dense block. Frequent words come first, so it has most of the cells.
+BAND = 8192
+#: tasks that count columns
 PARTS = 8
 
 
-def padded_cells(indptr: Any) -> int:
-    """Return how many cells the rows have at most when they are padded to whole groups."""
-    return int((-(-np.diff(np.asarray(indptr)) // GROUP)).sum()) * GROUP
-
-
 @dataclass(frozen=True)
-class RowBlock:
-    """Rows from ``first`` on: row first + i owns groups starts[i] to starts[i + 1] of ``values`` and ``columns``."""
+class Tile:
+    """Rows in a band of columns: row r owns cells starts[r] to starts[r + 1], padded as kernels/sparse.py says."""
 
-    first: int
-    starts: NDArray[np.int64]
+    starts: Ints
     values: Table
     columns: NDArray[np.uint32]
 
 
-def packed(cells: Cells, weights: Any) -> RowBlock:
-    """Return weighted cells as a block of padded rows; cells of weight 0 are left out."""
-    groups = np.zeros(len(cells.sizes), np.int64)
-    kernels.group_sizes(weights, cells.sizes, groups)
-    starts = _starts(groups)
-    shape = (int(starts[-1]), GROUP)
-    values, columns = np.empty(shape, np.float32), np.empty(shape, np.uint32)
-    kernels.pack(weights, cells.columns, cells.sizes, starts, values, columns)
-    return RowBlock(cells.first, starts, values, columns)
+@dataclass(frozen=True)
+class RowBlock:
+    """The rows from ``first`` to before ``end``, one tile a band of columns."""
+
+    first: int
+    end: int
+    tiles: Sequence[Tile]
 
 
-def _starts(groups: Any) -> NDArray[np.int64]:
-    """Return where each row's groups begin, and the end."""
-    return np.concatenate(([0], np.cumsum(groups)))
+def bands(columns: int) -> Ints:
+    """Return the bounds of the bands of columns: 0, BAND, and on by doubling up to the number of columns."""
+    bounds = [0]
+    while bounds[-1] < columns:
+        bounds.append(min(max(2 * bounds[-1], BAND), columns))
+    return np.array(bounds)
+
+
+def packed(cells: Cells, weights: Any, columns: int) -> RowBlock:
+    """Return the weighted cells of some rows of a matrix of so many columns as tiles; weights of 0 are left out."""
+    bounds, ends = bands(columns), np.cumsum(cells.sizes)
+    found = np.empty((len(bounds) - 1, len(ends)), np.int64)
+    kernels.count_bands(weights, cells.columns, ends, bounds, found)
+    tiles, at = [], ends - cells.sizes
+    for band, right in zip(found, bounds[1:], strict=True):
+        tile = _empty(band)
+        kernels.pack(weights, cells.columns, ends, right, at, tile.starts, (tile.values, tile.columns))
+        tiles.append(tile)
+    return RowBlock(cells.first, cells.first + len(ends), tiles)
+
+
+def _empty(cells: Ints) -> Tile:
+    """Return an unset tile with room for so many cells in each row."""
+    starts = np.concatenate(([0], np.cumsum(-(-cells // GROUP) * GROUP)))
+    return Tile(starts, np.empty(starts[-1], np.float32), np.empty(starts[-1], np.uint32))
+
+
+def padded_cells(indptr: Any, columns: int) -> int:
+    """Return an upper bound of the cells of rows once they are cut and padded."""
+    sizes = np.diff(np.asarray(indptr))
+    return int((sizes + (GROUP - 1) * np.minimum(sizes, len(bands(columns)) - 1)).sum())
 
 
 @dataclass(frozen=True)
@@ -70,8 +94,10 @@ class SparseMatrix:
         Y = aligned(self.shape[0], WIDTH)
 
         def work(block: RowBlock) -> None:
-            rows = Y[block.first : block.first + len(block.starts) - 1]
-            kernels.multiply(block.values, block.columns, block.starts, X, rows)
+            rows = Y[block.first : block.end]
+            rows[:] = 0
+            for tile in block.tiles:
+                kernels.multiply(tile.starts, tile.values, tile.columns, X, rows)
 
         for _ in job.map(work, self.blocks):
             pass
@@ -79,42 +105,45 @@ class SparseMatrix:
 
     def transposed(self, job: Job) -> SparseMatrix:
         """Return the transpose as a matrix of its own, in time linear in the cells: count, then scatter."""
+        bounds, columns = bands(self.shape[0]), self.shape[1]
 
-        def count(blocks: Sequence[RowBlock]) -> NDArray[np.int64]:
-            found = np.zeros(self.shape[1], np.int64)
-            for b in blocks:
-                kernels.count_columns(b.values, b.columns, found)
+        def count(blocks: Sequence[RowBlock]) -> NDArray[np.int32]:
+            found = np.zeros((len(bounds) - 1, columns), np.int32)
+            for _, tile, p in self._pieces(blocks, bounds):
+                kernels.count_columns(tile.values, tile.columns, found[p])
             return found
 
-        step = -(-len(self.blocks) // PARTS)
-        parts = [self.blocks[i : i + step] for i in range(0, len(self.blocks), step)]
-        sizes = np.zeros(self.shape[1], np.int64)
-        for found in job.map(count, parts):
-            sizes += found
-        starts = _starts(-(-sizes // GROUP))
-        values = np.empty(int(starts[-1]) * GROUP, np.float32)
-        columns = np.empty(len(values), np.uint32)
+        step = -(-len(self.blocks) // PARTS) or 1
+        found = np.zeros((len(bounds) - 1, columns), np.int64)
+        for part in job.map(count, [self.blocks[i : i + step] for i in range(0, len(self.blocks), step)]):
+            found += part
 
-        def scatter(band: tuple[int, int]) -> None:
-            left, right = band
-            at = starts[left:right] * GROUP
-            for b in self.blocks:
-                kernels.scatter((b.first, b.starts, b.values, b.columns), left, right, at, values, columns)
-            kernels.end_rows(starts[left : right + 1], at, values, columns)
+        def scatter(span: tuple[int, int]) -> RowBlock:
+            left, right = span
+            tiles = [_empty(band[left:right]) for band in found]
+            places = [tile.starts[:-1].copy() for tile in tiles]
+            for first, t, p in self._pieces(self.blocks, bounds):
+                to = tiles[p]
+                kernels.scatter((t.starts, t.values, t.columns), first, left, right, places[p], to.values, to.columns)
+            for to, ends in zip(tiles, places, strict=True):
+                kernels.end_rows(to.starts, ends, to.values, to.columns)
+            return RowBlock(left, right, tiles)
 
-        for _ in job.map(scatter, spans(starts, -(-int(starts[-1]) // PARTS))):
-            pass
-        grouped = (values.reshape(-1, GROUP), columns.reshape(-1, GROUP))
-        return SparseMatrix((self.shape[1], self.shape[0]), _cut(starts, *grouped))
+        ends = np.concatenate(([0], np.cumsum(found.sum(axis=0))))
+        return SparseMatrix((columns, self.shape[0]), [*job.map(scatter, spans(ends, coarse(ends)))])
 
-
-def _cut(starts: Any, values: Any, columns: Any) -> list[RowBlock]:
-    """Return blocks over shared groups."""
-    blocks = []
-    for first, stop in spans(starts, CELLS // GROUP):
-        a, b = starts[first], starts[stop]
-        blocks.append(RowBlock(first, starts[first : stop + 1] - a, values[a:b], columns[a:b]))
-    return blocks
+    @staticmethod
+    def _pieces(blocks: Sequence[RowBlock], bounds: Ints) -> Iterator[tuple[int, Tile, int]]:
+        """Yield the tiles of blocks, cut where a band of rows ends: (first row, piece, number of the band)."""
+        for block in blocks:
+            for p in range(len(bounds) - 1):
+                a, b = max(int(bounds[p]), block.first) - block.first, min(int(bounds[p + 1]), block.end) - block.first
+                for tile in block.tiles if a < b else ():
+                    starts = tile.starts[a : b + 1]
+                    inside = slice(starts[0], starts[-1])
+                    if starts[-1] > starts[0]:
+                        piece = Tile(starts - starts[0], tile.values[inside], tile.columns[inside])
+                        yield block.first + a, piece, p
 
 
 def aligned(rows: int, width: int) -> Table:

@@ -142,9 +142,14 @@ def _krylov(matrix: Weighted, k: int, name: str) -> Factors:
     from embcli.models.basis import FLOOR
 
     job, tables = matrix.job, krylov.limit(k) + k + 4 * krylov.BLOCK
-    need = 16 * sparse.padded_cells(matrix.counts.indptr) + 4 * tables * sum(matrix.shape)
+    cells = sparse.padded_cells(matrix.counts.indptr, matrix.shape[1])
+    need = 16 * cells + 4 * tables * sum(matrix.shape)
     job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
-    A = sparse.SparseMatrix(matrix.shape, [*matrix.blocks(sparse.packed)])
+
+    def pack(cells: Cells, weights: Floats) -> sparse.RowBlock:
+        return sparse.packed(cells, weights, matrix.shape[1])
+
+    A = sparse.SparseMatrix(matrix.shape, [*matrix.blocks(pack)])
     _nonzero(matrix, name)
     found = krylov.factorize(A, A.transposed(job), k, job.seed, job)
     if not found.converged:
@@ -181,7 +186,7 @@ def _arpack(matrix: Weighted, k: int, name: str) -> Factors:
     job, counts = matrix.job, matrix.counts
     need = 24 * len(counts.data) + 8 * sum(matrix.shape) * (2 * k + 20)
     job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
-    weights = np.concatenate([np.zeros(0), *matrix.blocks(lambda cells, weights: weights.copy())])
+    weights = np.concatenate([np.zeros(0), *matrix.blocks(lambda cells, weights: weights)])
     _nonzero(matrix, name)
     A = csr_array((weights, np.array(counts.indices), np.array(counts.indptr)), shape=matrix.shape)
     A.eliminate_zeros()

@@ -16,7 +16,7 @@ from embcli.spec import Step, StepCommon
 def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console) -> None:
     """Run a step that writes an artifact, or one of its printing options."""
     printing = _printer(step, params)
-    _check(step, inputs, common, printing is not None, console)
+    _check(step, inputs, params, common, printing is not None, console)
     limit_blas(1)
     if common.out is not None:
         from embcli.artifacts import store
@@ -46,7 +46,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
             printing(out, params, console)
 
 
-def _check(step: Step, inputs: list[str], common: StepCommon, printing: bool, console: Console) -> None:
+def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, printing: bool, console: Console) -> None:
     """Find usage errors before any input is read."""
     if common.out is None and not printing:
         raise UsageError("missing option -o FILE (- is stdout)")
@@ -54,7 +54,7 @@ def _check(step: Step, inputs: list[str], common: StepCommon, printing: bool, co
         raise UsageError("-o -: stdout carries the artifact; print to it by a run of its own, or write to a file")
     if inputs.count("-") > 1:
         raise UsageError("- (stdin) can be given only once")
-    if not inputs and getattr(step.params, "text", None) is None:
+    if not inputs and getattr(params, "text", None) is None:
         raise UsageError(f"missing {step.metavar}")
     refuse_terminal(common.out)
 

@@ -135,8 +135,10 @@ def row_sums(cells: Cells) -> Floats:
     return sums
 
 
-def weigh(cells: Cells, weight: str, margins: Marginals | None = None, shift: float = 1.0) -> Floats:
-    """Return the weight of each cell, in nats for PMI; 0 where the cell is to be left out.
+def weigh(
+    cells: Cells, weight: str, margins: Marginals | None = None, shift: float = 1.0, out: Floats | None = None
+) -> Floats:
+    """Return the weight of each cell, in nats for PMI; 0 where the cell is to be left out. ``out`` is filled if given.
 
     With q = n(w,c) N_c / (n(w) n(c)^cds) / shift: ``none`` n, ``log`` ln(1 + n), ``pmi`` ln q, ``ppmi`` max(ln q, 0)
     (Levy, Goldberg and Dagan 2015, sections 2.1 and 3.2). |ln q| up to 1e-12 is rounding and becomes 0.
@@ -151,12 +153,12 @@ def weigh(cells: Cells, weight: str, margins: Marginals | None = None, shift: fl
         k of shifted PMI, >= 1.
     """
     if weight == "none":
-        return cells.values
+        return np.multiply(cells.values, 1.0, out=out)
     if weight == "log":
-        return np.log1p(cells.values)
+        return np.asarray(np.log1p(cells.values, out=out))
     if margins is None:
         raise ValueError(f"{weight} needs marginals")
-    ratio = cells.values * (margins.total / shift)
+    ratio = np.multiply(cells.values, margins.total / shift, out=out)
     expected = np.repeat(margins.rows[cells.first : cells.first + len(cells.sizes)], cells.sizes)
     expected *= margins.columns[cells.columns]
     ratio /= expected
@@ -200,10 +202,10 @@ class Weighted:
             weights, cells, squares = np.empty(len(whole.columns)), 0, 0.0
             start, base = span[0], int(counts.indptr[span[0]])
             for a, b in spans(counts.indptr[start : span[1] + 1], CHUNK):
-                part = weigh(read_cells(counts, start + a, start + b), self.weight, self.margins, self.shift)
-                weights[counts.indptr[start + a] - base : counts.indptr[start + b] - base] = part
+                part = weights[counts.indptr[start + a] - base : counts.indptr[start + b] - base]
+                weigh(read_cells(counts, start + a, start + b), self.weight, self.margins, self.shift, out=part)
                 cells += int(np.count_nonzero(part))
-                squares += float((part * part).sum())
+                squares += float(np.einsum("i,i", part, part))
             made = use(whole, weights)
             give_back(counts, *span)
             return made, len(weights), cells, squares

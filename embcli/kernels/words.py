@@ -115,8 +115,7 @@ def scan_words(text, end, classes, spaces, types, ids, lines, state):
     lines : int64, written: for each line end 2 x ids so far, + 1 if the line has anything but white space.
     state : uint64 (4,), see POS; a scan that ended early goes on from it, at the beginning of a word.
     """
-    slots, entries = types.slots, types.entries
-    wide = text.view(U)
+    slots, entries, wide = types.slots, types.entries, text.view(U)
     pos, n, m, ink = state
     end, status = U(end), DONE
     while pos < end and status == DONE:

@@ -109,7 +109,7 @@ class SparseMatrix:
 
         def count(blocks: Sequence[RowBlock]) -> NDArray[np.int32]:
             found = np.zeros((len(bounds) - 1, columns), np.int32)
-            for _, tile, p in self._pieces(blocks, bounds):
+            for _, tile, p in self._pieces(blocks, 0, columns):
                 kernels.count_columns(tile.values, tile.columns, found[p])
             return found
 
@@ -122,7 +122,7 @@ class SparseMatrix:
             left, right = span
             tiles = [_empty(band[left:right]) for band in found]
             places = [tile.starts[:-1].copy() for tile in tiles]
-            for first, t, p in self._pieces(self.blocks, bounds):
+            for first, t, p in self._pieces(self.blocks, left, right):
                 to = tiles[p]
                 kernels.scatter((t.starts, t.values, t.columns), first, left, right, places[p], to.values, to.columns)
             for to, ends in zip(tiles, places, strict=True):
@@ -132,18 +132,21 @@ class SparseMatrix:
         ends = np.concatenate(([0], np.cumsum(found.sum(axis=0))))
         return SparseMatrix((columns, self.shape[0]), [*job.map(scatter, spans(ends, coarse(ends)))])
 
-    @staticmethod
-    def _pieces(blocks: Sequence[RowBlock], bounds: Ints) -> Iterator[tuple[int, Tile, int]]:
-        """Yield the tiles of blocks, cut where a band of rows ends: (first row, piece, number of the band)."""
+    def _pieces(self, blocks: Sequence[RowBlock], left: int, right: int) -> Iterator[tuple[int, Tile, int]]:
+        """Yield the tiles that hold some of the columns [left, right), cut where a band of rows ends.
+
+        Yields the first row of the piece, the piece, and the number of its band of rows.
+        """
+        rows, columns = bands(self.shape[0]), bands(self.shape[1])
+        wanted = [i for i in range(len(columns) - 1) if columns[i] < right and left < columns[i + 1]]
         for block in blocks:
-            for p in range(len(bounds) - 1):
-                a, b = max(int(bounds[p]), block.first) - block.first, min(int(bounds[p + 1]), block.end) - block.first
-                for tile in block.tiles if a < b else ():
+            for p in range(len(rows) - 1):
+                a, b = max(int(rows[p]), block.first) - block.first, min(int(rows[p + 1]), block.end) - block.first
+                for i in wanted if a < b else ():
+                    tile = block.tiles[i]
                     starts = tile.starts[a : b + 1]
                     inside = slice(starts[0], starts[-1])
-                    if starts[-1] > starts[0]:
-                        piece = Tile(starts - starts[0], tile.values[inside], tile.columns[inside])
-                        yield block.first + a, piece, p
+                    yield block.first + a, Tile(starts - starts[0], tile.values[inside], tile.columns[inside]), p
 
 
 def aligned(rows: int, width: int) -> Table:

@@ -33,14 +33,10 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
 
     Parameters
     ----------
-    inputs
-        Paths of files and folders; - is stdin.
-    params
-        The options of ``encode``.
-    job
-        Gets the digest of each input in ``sources``.
-    block
-        Bytes to read at a time; the result depends neither on it nor on the threads.
+    inputs : paths of files and folders; - is stdin.
+    params : the options of ``encode``.
+    job : gets the digest of each input in ``sources``.
+    block : bytes to read at a time; the result depends neither on it nor on the threads.
 
     Raises
     ------

@@ -1,8 +1,6 @@
 """``python -m embcli``."""
 
-import sys
-
-from embcli.cli.app import main
+from embcli.cli.app import entry
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -26,24 +26,25 @@ FLOOR = 1e-6
 
 
 class Basis:
-    """Orthonormal columns of length ``rows``, in blocks of ``width``.
+    """Orthonormal columns of length ``rows``, at most ``capacity`` of them; memory is taken as they come.
 
     A column may be zero, where there was no further direction: ``n`` columns are there, ``real`` of them not zero.
+    They are kept as the rows of a table, each in one piece, which products are a third faster with.
     """
 
-    def __init__(self, rows: int, width: int, job: Job) -> None:
-        self.rows, self.width, self.job = rows, width, job
-        self.blocks: list[Table] = []
-        self.real = 0
-
-    @property
-    def n(self) -> int:
-        """How many columns there are."""
-        return len(self.blocks) * self.width
+    def __init__(self, rows: int, capacity: int, job: Job) -> None:
+        self.rows, self.job = rows, job
+        self.table = np.empty((capacity, rows), np.float32)
+        self.n = self.real = 0
 
     def append(self, block: Table, real: int) -> None:
-        """Take a block in (not a copy of it); ``real`` of its columns are not zero."""
-        self.blocks.append(block)
+        """Add the columns of a block, ``real`` of which are not zero."""
+        start, self.n = self.n, self.n + block.shape[1]
+
+        def work(cut: slice) -> None:
+            self.table[start : self.n, cut] = block[cut].T
+
+        _finish(self.job.map(work, _cuts(self.rows)))
         self.real += real
 
     def project(self, Y: Table, near: Floats | None = None) -> tuple[Floats, float, Floats]:
@@ -52,7 +53,7 @@ class Basis:
         Parameters
         ----------
         Y : shape (rows, b).
-        near : shape (width, b), the coordinates in the last block where they are known. They are large, and that part
+        near : shape (m, b), the coordinates in the last m columns where they are known. They are large, and that part
             must go first: a large coefficient times what its column lacks in orthogonality would come in faster than
             one pass over all columns takes it out.
 
@@ -60,47 +61,47 @@ class Basis:
         -------
         all coordinates (n, b), the length of those that were not known, and Y^T Y after it.
         """
-        b, cuts = Y.shape[1], [*_cuts(self.rows)]
-        known = None if near is None else near.astype(np.float32)
+        b, cuts, columns = Y.shape[1], [*_cuts(self.rows)], self.table[: self.n]
+        known = None if near is None else np.ascontiguousarray(near.T, np.float32)
 
         def inside(cut: slice) -> Table:
             if known is not None:
-                Y[cut] -= self.blocks[-1][cut] @ known
-            return np.concatenate([block[cut].T @ Y[cut] for block in self.blocks] or [Y[:0]])
+                Y[cut] -= (known @ columns[-known.shape[1] :, cut]).T
+            return columns[:, cut] @ Y[cut]
 
         H = _sum(self.job.map(inside, cuts), (self.n, b))
-        rest = H.astype(np.float32)
+        rest = np.ascontiguousarray(H.T, np.float32)
 
         def outside(cut: slice) -> Floats:
-            for i, block in enumerate(self.blocks):
-                Y[cut] -= block[cut] @ rest[i * self.width : (i + 1) * self.width]
+            Y[cut] -= (rest @ columns[:, cut]).T
             wide = Y[cut].astype(np.float64)
             return wide.T @ wide
 
         gram = _sum(self.job.map(outside, cuts), (b, b))
         found = float(np.linalg.norm(H))
         if near is not None:
-            H[-self.width :] += near
+            H[-len(near) :] += near
         return H, found, gram
 
     def combine(self, weights: Floats) -> Table:
         """Return basis @ weights, float32, shape (rows, k), for weights of shape (n, k)."""
-        out, small = aligned(self.rows, weights.shape[1]), weights.astype(np.float32)
+        out, small = aligned(self.rows, weights.shape[1]), np.ascontiguousarray(weights.T, np.float32)
 
         def work(cut: slice) -> None:
-            out[cut] = np.concatenate([block[cut] for block in self.blocks], axis=1) @ small
+            out[cut] = (small @ self.table[: self.n, cut]).T
 
         _finish(self.job.map(work, _cuts(self.rows)))
         return out
 
-    def turned(self, weights: Floats) -> Basis:
-        """Return a basis of the columns basis @ weights; there must be a multiple of ``width`` of them."""
-        table, made = self.combine(weights), Basis(self.rows, self.width, self.job)
-        for i in range(0, table.shape[1], self.width):
-            block = aligned(self.rows, self.width)
-            block[:] = table[:, i : i + self.width]
-            made.append(block, int(block.any(axis=0).sum()))
-        return made
+    def turn(self, weights: Floats) -> None:
+        """Replace the columns by basis @ weights, in place."""
+        small = np.ascontiguousarray(weights.T, np.float32)
+
+        def work(cut: slice) -> None:
+            self.table[: len(small), cut] = small @ self.table[: self.n, cut]
+
+        _finish(self.job.map(work, _cuts(self.rows)))
+        self.n, self.real = len(small), min(self.real, len(small))
 
 
 def orthonormalize(

@@ -57,7 +57,7 @@ class SparseRows:
 
     def spans(self, limit: int) -> Iterator[tuple[int, int]]:
         """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
-        for start, stop in weighting.spans(self._counts.indptr[: limit + 1]):
+        for start, stop in weighting.spans(self._counts.indptr[: limit + 1], weighting.CHUNK):
             for first in range(start, stop, ROWS):
                 yield first, min(first + ROWS, stop)
 

@@ -41,8 +41,10 @@ def test_completion_loads_nothing_heavy() -> None:
     assert not names & set(HEAVY)
 
 
-@pytest.mark.parametrize("args", [["neighbors", "vectors.npz", "king"], ["info", "vectors.npz"], ["info", "counts.npz", "--top", "3"],
-                                  ["neighbors", "counts.npz", "king"]], ids=" ".join)  # fmt: skip
+REPORTS = ("neighbors vectors.npz king", "neighbors counts.npz king", "info vectors.npz", "info counts.npz --top 3")
+
+
+@pytest.mark.parametrize("args", [report.split() for report in REPORTS], ids=" ".join)
 def test_reports_load_neither_numba_nor_scipy(chain: Path, args: list[str]) -> None:
     names = loaded(args, cwd=chain)
     assert "numpy" in names

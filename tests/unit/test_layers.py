@@ -10,6 +10,7 @@ from conftest import ROOT
 
 PACKAGE = ROOT / "embcli"
 STDLIB_ONLY = {"errors", "spec", "job", "__init__"}
+METHODS = {"text", "counts", "models", "query", "formats"}
 #: layer -> parts of embcli it may import
 ALLOWED = {
     "errors": set(),
@@ -17,10 +18,7 @@ ALLOWED = {
     "spec": {"spec", "errors"},
     "kernels": {"kernels"},
     "artifacts": {"artifacts", "errors", "spec", "job", "__version__"},
-    **dict.fromkeys(
-        ("text", "counts", "models", "query", "formats"),
-        {"text", "counts", "models", "query", "formats", "kernels", "artifacts", "spec", "errors", "job"},
-    ),
+    **{layer: METHODS | {"kernels", "artifacts", "spec", "errors", "job"} for layer in METHODS},
     "report": {"report", "query", "artifacts", "errors", "spec", "job"},
     "pipeline": {
         "pipeline",

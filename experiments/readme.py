@@ -3,8 +3,8 @@
     python experiments/readme.py [--write]
 
 Blocks marked ``console`` hold lines that begin with $ and the output that follows them, stdout and stderr as a terminal
-would mix them. They run in one temporary folder that sees ``data/``. Elapsed seconds and residuals are not compared, and
-scores may differ in the last digit shown, since another kind of processor may round otherwise.
+would mix them. They run in one temporary folder that sees ``data/``. Elapsed seconds and residuals are not compared,
+and scores may differ in the last digit shown, since another kind of processor may round otherwise.
 """
 
 from __future__ import annotations

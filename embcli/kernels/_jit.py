@@ -52,7 +52,7 @@ if CACHE is not None:
 
 
 def _numba_alone() -> Any:
-    """Import Numba without SciPy, which it wants only for linear algebra in kernels; there is none. Saves 0.15 s a run."""
+    """Import Numba without SciPy, which it wants for linear algebra in kernels only: 0.4 s less a run."""
     hidden = [name for name in ("scipy", "scipy.linalg", "scipy.linalg.cython_blas") if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
     try:

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -94,6 +93,55 @@ def cut(corpus: str, target: Path) -> None:
     subprocess.run([*EMBCLI, "decode", str(tokens), "-o", str(target)], check=True)
 
 
+class Bench:
+    """The comparisons: which programs run, on which files of one folder."""
+
+    def __init__(self, folder: Path, words: Path, threads: str, env: dict[str, str]) -> None:
+        self.folder, self.words, self.env = folder, str(words), env
+        self.glove, self.peer = os.environ.get("GLOVE_BIN", ""), os.environ.get("PEER_PYTHON", "")
+        self.common = ["-q", "--threads", threads]
+        cutting = ["--words", "--split", "whitespace", "--min-count", "10"]
+        self.encode_words = [*EMBCLI, "encode", self.words, *cutting, *self.common]
+        if not self.glove:
+            print("GLOVE_BIN is not set: no GloVe in these tables")
+
+    def at(self, name: str) -> str:
+        """Return the path of a file in the folder."""
+        return str(self.folder / name)
+
+    def _vocab_count(self) -> Run:
+        argv = [f"{self.glove}/vocab_count", "-min-count", "10", "-verbose", "0"]
+        return Run("GloVe vocab_count", argv, self.words, self.at("vocab"))
+
+    def encode(self) -> tuple[str, list[Run]]:
+        """Counting and numbering words."""
+        runs = [Run("embcli encode", [*self.encode_words, "-o", self.at("t.npz")])]
+        if self.glove:
+            runs.append(self._vocab_count())
+        if self.peer:
+            runs.append(Run("gensim vocabulary scan", [self.peer, "-c", GENSIM_SCAN, self.words]))
+        return "encode, min-count 10", runs
+
+    def cooc(self) -> tuple[str, list[Run]]:
+        """Counting pairs."""
+        ours = [*EMBCLI, "cooc", self.at("tokens.npz"), "--window", "10", *self.common, "-o", self.at("c.npz")]
+        runs = [Run("embcli cooc", ours)]
+        if self.glove:
+            self._vocab_count().once(self.env)
+            argv = [f"{self.glove}/cooccur", "-memory", "4", "-vocab-file", self.at("vocab"), "-window-size", "10"]
+            argv += ["-verbose", "0", "-overflow-file", self.at("overflow")]
+            runs.append(Run("GloVe cooccur", argv, self.words, self.at("cooc.bin")))
+        return "cooc, window 10, harmonic", runs
+
+    def svd(self) -> tuple[str, list[Run]]:
+        """Factorising PPMI."""
+        count = [*EMBCLI, "cooc", self.at("tokens.npz"), "--window", "5", "--weighting", "dynamic", *self.common]
+        subprocess.run([*count, "-o", self.at("c5.npz")], check=True, env=self.env)
+        ours = [*EMBCLI, "svd", self.at("c5.npz"), "--dim", "100", *self.common, "-o", self.at("v.npz")]
+        theirs = [sys.executable, "-c", SVDS, self.at("c5.npz"), "100", self.at("s.npy")]
+        return "svd, PPMI of window 5 dynamic, k = 100", [Run("embcli svd", ours), Run("SciPy svds (ARPACK)", theirs)]
+
+
 def main() -> None:
     """Run the comparisons whose peers are at hand."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -102,58 +150,20 @@ def main() -> None:
     parser.add_argument("--threads", default="2")
     parser.add_argument("--only", choices=("encode", "cooc", "svd"), action="append")
     a = parser.parse_args()
-    glove, peer = os.environ.get("GLOVE_BIN", ""), os.environ.get("PEER_PYTHON", "")
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(threads, a.threads)}
-    wanted: Callable[[str], bool] = lambda name: not a.only or name in a.only  # noqa: E731
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(names, a.threads)}
     with tempfile.TemporaryDirectory() as folder:
-        at = lambda name: str(Path(folder, name))  # noqa: E731
-        cut(a.corpus, Path(at("words.txt")))
-        common = ["-q", "--threads", a.threads]
-        encode = [*EMBCLI, "encode", at("words.txt"), "--words", "--split", "whitespace", "--min-count", "10", *common]
-        subprocess.run([*encode, "-o", at("tokens.npz")], check=True, env=env)
-        if not glove:
-            print("GLOVE_BIN is not set: no GloVe in these tables")
-        if wanted("encode"):
-            runs = [Run("embcli encode", [*encode, "-o", at("t.npz")])]
-            if glove:
-                runs.append(Run("GloVe vocab_count", [f"{glove}/vocab_count", "-min-count", "10", "-verbose", "0"],
-                                at("words.txt"), at("vocab")))  # fmt: skip
-            if peer:
-                runs.append(Run("gensim vocabulary scan", [peer, "-c", GENSIM_SCAN, at("words.txt")]))
-            compare("encode, min-count 10", runs, a.rounds, env)
-        if wanted("cooc"):
-            runs = [
-                Run("embcli cooc", [*EMBCLI, "cooc", at("tokens.npz"), "--window", "10", *common, "-o", at("c.npz")])
-            ]
-            if glove:
-                with open(at("words.txt"), "rb") as f, open(at("vocab"), "wb") as g:
-                    subprocess.run(
-                        [f"{glove}/vocab_count", "-min-count", "10", "-verbose", "0"], stdin=f, stdout=g, check=True
-                    )
-                runs.append(Run("GloVe cooccur", [f"{glove}/cooccur", "-memory", "4", "-vocab-file", at("vocab"), "-window-size", "10",
-                                                  "-verbose", "0", "-overflow-file", at("overflow")], at("words.txt"), at("cooc.bin")))  # fmt: skip
-            compare("cooc, window 10, harmonic", runs, a.rounds, env)
-        if wanted("svd"):
-            count = [
-                *EMBCLI,
-                "cooc",
-                at("tokens.npz"),
-                "--window",
-                "5",
-                "--weighting",
-                "dynamic",
-                *common,
-                "-o",
-                at("c5.npz"),
-            ]
-            subprocess.run(count, check=True, env=env)
-            runs = [Run("embcli svd", [*EMBCLI, "svd", at("c5.npz"), "--dim", "100", *common, "-o", at("v.npz")]),
-                    Run("SciPy svds (ARPACK)", [sys.executable, "-c", SVDS, at("c5.npz"), "100", at("s.npy")])]  # fmt: skip
-            compare("svd, PPMI of window 5 dynamic, k = 100", runs, a.rounds, env)
+        words = Path(folder, "words.txt")
+        cut(a.corpus, words)
+        bench = Bench(Path(folder), words, a.threads, env)
+        subprocess.run([*bench.encode_words, "-o", bench.at("tokens.npz")], check=True, env=env)
+        for name in a.only or ("encode", "cooc", "svd"):
+            title, runs = getattr(bench, name)()
+            compare(title, runs, a.rounds, env)
+        if Path(bench.at("s.npy")).exists():
             import numpy as np
 
-            ours, theirs = np.load(at("v.npz"))["singular_values"], np.load(at("s.npy"))
+            ours, theirs = np.load(bench.at("v.npz"))["singular_values"], np.load(bench.at("s.npy"))
             print(f"largest relative difference of a singular value: {np.max(np.abs(ours / theirs - 1)):.2e}")
 
 

@@ -88,10 +88,14 @@ def _compiling(step: Step, console: Console) -> None:
 
 def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
     """Print the one line of a finished step, or its JSON object."""
+    from embcli.report.description import phrase
     from embcli.report.summary import sentence
 
     name = "stdout" if out == "-" else out
     console.say(f"{name}: {sentence(outcome.kind, outcome.meta)}, {console.seconds:.1f} s")
+    console.detail(f"options: {phrase(outcome.meta['options'])}, seed {outcome.meta['seed']}")
+    console.detail(f"figures: {phrase(outcome.meta['stats'])}")
+    console.detail(f"digest: {outcome.digest}")
     if console.json:
         console.data_json(
             {

@@ -131,7 +131,9 @@ def _drawn(table: Table, columns: int, color: bool, encoding: str) -> str:
     from rich.text import Text
 
     utf = encoding.lower().replace("-", "").startswith("utf")
-    drawn = RichTable(box=box.SIMPLE_HEAD if utf else box.ASCII, pad_edge=False, header_style="bold")
+    style = box.SIMPLE_HEAD if utf else box.ASCII
+    heads = any(c.name for c in table.columns)
+    drawn = RichTable(box=style if heads else None, pad_edge=False, header_style="bold", show_header=heads)
     grouped = any(c.group for c in table.columns)
     before = ""
     for c in table.columns:

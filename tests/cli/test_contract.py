@@ -239,3 +239,10 @@ def test_help_without_a_cache_folder(tmp_path: Path) -> None:
 
 def test_tiny_tokens_survive_decode(tokens: Path) -> None:
     assert ok("decode", tokens).out == TINY.read_bytes()
+
+
+def test_verbose_says_what_was_recorded(tmp_path: Path, tokens: Path) -> None:
+    ran = ok("cooc", tokens, "-o", tmp_path / "c.npz", "-v")
+    for part in ("options: window 5", "figures: words 5", "digest: "):
+        assert part in ran.talk
+    assert "digest" not in ok("cooc", tokens, "-o", tmp_path / "c.npz").talk

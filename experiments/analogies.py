@@ -1,6 +1,6 @@
 """Score a question file: how many analogies a vectors artifact solves, by section.
 
-    python experiments/analogies.py VECTORS QUESTIONS [--top 1]
+    python experiments/analogies.py VECTORS QUESTIONS
 
 QUESTIONS is in word2vec's format: ': section' lines, then four words a line, a b c d for 'a is to b as c is to d'.
 Each is the query b - a + c by 3CosAdd; it is solved if d is the best answer without the question's own words. A

@@ -8,10 +8,9 @@ from __future__ import annotations
 import gc
 import inspect
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, NoReturn, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -21,6 +20,9 @@ from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, 
 
 #: Typer's own class of usage errors and its parent, reached without naming a private module
 _UsageError, _ClickError = typer.BadParameter.__mro__[1:3]
+
+
+_INTERRUPTED = "interrupted; nothing was written"
 
 
 def _annotation(f: Field) -> Any:
@@ -47,7 +49,7 @@ def _command(step: Step) -> Callable[..., None]:
     """Return a function with the signature that Typer needs for a step."""
     sets = _option_sets(step)
     seen = [f for s in sets for f in fields(s)]
-    optional = any(f.name in ("text", "centroid") for f in seen)
+    optional = step.input_optional
     wanted: Any = list[str] if step.many else str
     argument = typer.Argument(metavar=step.metavar, show_default=False, help=_reads(step))
     parameters = [
@@ -157,14 +159,8 @@ def _fail(command: str, text: str, code: int) -> int:
     return code
 
 
-def _on_sigterm(signum: int, frame: Any) -> NoReturn:
-    """Leave by the same road as any failure, so that temporary files are removed."""
-    raise SystemExit(143)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (see errors.py; 130 interrupted, 143 terminated)."""
-    signal.signal(signal.SIGTERM, _on_sigterm)
     gc.disable()  # what a run allocates is arrays, freed by counting; looking for cycles only slows the imports
     args = _split_queries(list(sys.argv[1:] if argv is None else argv))
     command = args[0] if args and args[0] in STEPS else ""
@@ -172,16 +168,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = typer.main.get_command(build()).main(args, prog_name="embcli", standalone_mode=False)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return _fail(command, _INTERRUPTED, 130) if code == 130 else code if isinstance(code, int) else 0
     except EmbcliError as e:
         if traceback:
             raise
         return _fail(command, str(e), e.exit_code)
     except _ClickError as e:  # type: ignore[misc]
         text = e.format_message().rstrip(".")  # type: ignore[attr-defined]
-        return _fail(command, f"{text}; see 'embcli {command + ' ' if command else ''}--help'", 2) if text else 2
+        text = text[:1].lower() + text[1:] + (" See" if text.endswith("?") else "; see")
+        return _fail(command, f"{text} '{' '.join(filter(None, ('embcli', command, '--help')))}'", 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail(command, "interrupted; nothing was written", 130)
+        return _fail(command, _INTERRUPTED, 130)
     except BrokenPipeError:
         # the reader of our pipe has left; keep Python from complaining once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -198,17 +195,3 @@ def _system_error(e: OSError | MemoryError) -> str:
         return f"out of memory{': ' + str(e) if str(e) else ''}; a smaller input or --memory may help"
     name = f"{e.filename}: " if e.filename else ""
     return f"{name}{e.strerror or e}"
-
-
-def entry() -> NoReturn:
-    """Run the command line and leave at once: taking compiled code apart in good order would cost 0.2 s a run.
-
-    Everything that must not be lost is done by then: artifacts are renamed, threads joined, streams flushed here.
-    """
-    code = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        code = code or 1
-    os._exit(code)

@@ -9,6 +9,8 @@ import json
 import os
 import sys
 import time
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from embcli.errors import UsageError
@@ -26,6 +28,8 @@ class Console:
         self.started = time.monotonic()
         wanted = sys.stderr.isatty() if progress is None else progress
         self._meter = Meter(command) if wanted and not self.quiet else None
+        self._others = warnings.showwarning
+        warnings.showwarning = self._warned
 
     @property
     def seconds(self) -> float:
@@ -40,6 +44,13 @@ class Console:
     def warn(self, text: str) -> None:
         """Print a warning, unless quiet."""
         self.say(f"warning: {text}")
+
+    def _warned(self, message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        """Say that kernels are compiled, which they report as a warning; leave other warnings to Python."""
+        if category.__name__ == "Compiling":
+            self.say(str(message))
+        else:
+            self._others(message, category, *place, **more)
 
     def detail(self, text: str) -> None:
         """Print a line that only --verbose shows."""
@@ -124,6 +135,14 @@ def refuse_terminal(out: str | None) -> None:
     """Raise UsageError if binary data is about to go to a terminal."""
     if out == "-" and sys.stdout.isatty():
         raise UsageError("-o -: refusing to write an artifact to a terminal; give a file name or a pipe")
+
+
+def keep_inputs(inputs: Sequence[str], out: str | None) -> None:
+    """Raise UsageError if the output would replace an input."""
+    if out is None or out == "-" or not os.path.isfile(out):
+        return
+    if any(path != "-" and os.path.exists(path) and os.path.samefile(path, out) for path in inputs):
+        raise UsageError(f"-o {out}: is an input too, and would be replaced; give another name")
 
 
 def limit_blas(threads: int) -> None:

@@ -63,6 +63,6 @@ def cooc_top(path: str, params: Any, console: Console) -> None:
     from embcli.counts.pairs import heaviest
 
     counts: Any = store.read(path, ("counts",))
-    columns = [Column("rank", "right"), Column("word"), Column("context"), Column("count", "right")]
+    columns = [Column("rank", "right"), Column("word"), Column("context"), Column("count", "right", digits=".10g")]
     rows = [[i, word, context, n] for i, (word, context, n) in enumerate(heaviest(counts, params.top), 1)]
     show(Table("", columns, rows), console)

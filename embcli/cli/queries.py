@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from embcli.cli.console import Console, cores, limit_blas
+from embcli.cli.console import Console, cores, keep_inputs, limit_blas
 from embcli.cli.prints import rendered, show
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
@@ -31,6 +31,8 @@ def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> N
     from embcli.report.answers import answer_tables, unanswered
 
     artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    if params.weight != "ppmi" and not any(artifact.kind == "counts" for artifact in artifacts):
+        raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
     names = _names(paths)
     answers = search(artifacts, queries, params, Job(threads=cores(), note=console.say, warn=console.warn), names)
     lost = unanswered(answers, names)
@@ -56,7 +58,11 @@ def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
     else:
         paths, queries = inputs[:1], inputs[1:]
     if not paths:
-        raise UsageError("missing ARTIFACT")
+        raise UsageError("missing argument 'ARTIFACT'")
+    if "--" not in inputs:
+        for query in queries:
+            if query.endswith(".npz") and os.path.isfile(query):
+                raise UsageError(f"{query} is a file: put -- between artifacts and queries, options before it")
     return paths, queries
 
 
@@ -94,6 +100,7 @@ def info(inputs: list[str], params: InfoParams, console: Console) -> None:
     for i, path in enumerate(inputs):
         if i:
             console.data("\n")
+        members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
         name = "stdin" if path == "-" else path
         if params.words:
@@ -101,18 +108,20 @@ def info(inputs: list[str], params: InfoParams, console: Console) -> None:
         elif params.pair or params.top:
             _pairs(artifact, params, name, console)
         else:
-            _description(path, artifact, params, console)
+            _description(path, artifact, members, params, console)
+        if members:
+            console.say(f"{path}: every byte was checked and is sound")
 
 
-def _description(path: str, artifact: Any, params: InfoParams, console: Console) -> None:
+def _description(path: str, artifact: Any, members: Any, params: InfoParams, console: Console) -> None:
     """Print the tables of one artifact; with --verify every byte was checked first."""
     from embcli.artifacts import store
     from embcli.query.info import describe, facts_of
     from embcli.report.description import description_tables
 
     facts = facts_of(artifact) if path == "-" else store.peek(path)
-    if params.verify:
-        facts["members"] = store.verify(path)
+    if members:
+        facts["members"] = members
     found = describe(facts, artifact, params)
     if console.json:
         console.data_json({"file": path, "verified": params.verify, **found})
@@ -121,8 +130,6 @@ def _description(path: str, artifact: Any, params: InfoParams, console: Console)
         if j:
             console.data("\n")
         show(table, console)
-    if params.verify:
-        console.say(f"{path}: every byte was checked and is sound")
 
 
 def _vocabulary(words: Iterable[tuple[str, int]], console: Console) -> None:
@@ -150,12 +157,29 @@ def decode(inputs: list[str], params: Any, console: Console) -> None:
     from embcli.artifacts import store
     from embcli.text.words import decode as blocks
 
+    keep_inputs(inputs, params.out)
     store.check_target(params.out)
     tokens: Any = store.read(inputs[0], ("tokens",), command="decode")
     with _target(params.out) as out:
-        for block in blocks(tokens):
+        for block in _json_rows(blocks(tokens)) if console.json else blocks(tokens):
             out.write(block)
         out.flush()
+    if params.out != "-":
+        console.say(f"{params.out}: {len(tokens.ids):,} tokens, {console.seconds:.1f} s")
+
+
+def _json_rows(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield rows of text as JSON lines."""
+    import json
+
+    row, rest = 0, b""
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            yield json.dumps({"row": row, "text": line.decode()}).encode() + b"\n"
+            row += 1
+    if rest:
+        yield json.dumps({"row": row, "text": rest.decode()}).encode() + b"\n"
 
 
 @contextmanager

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from embcli.cli.console import Console, cores, limit_blas, refuse_terminal
+from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import Step, StepCommon
@@ -31,12 +30,10 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         warn=console.warn,
     )
     if printing is not None and step.name == "encode":
-        _compiling(step, console)
         printing(inputs, params, job, console)
         return
     with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
         out = common.out if common.out is not None else str(Path(folder) / "out.npz")
-        _compiling(step, console)
         from embcli.pipeline.execute import execute
 
         outcome = execute(step, inputs, params, job, out)
@@ -55,7 +52,8 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
     if inputs.count("-") > 1:
         raise UsageError("- (stdin) can be given only once")
     if not inputs and getattr(params, "text", None) is None:
-        raise UsageError(f"missing {step.metavar}")
+        raise UsageError(f"missing argument '{step.metavar}'")
+    keep_inputs(inputs, common.out)
     refuse_terminal(common.out)
 
 
@@ -70,20 +68,6 @@ def _printer(step: Step, params: Any) -> Any:
     if step.name == "cooc" and params.top:
         return prints.cooc_top
     return None
-
-
-def _compiling(step: Step, console: Console) -> None:
-    """Import the step's module, and say so once if its kernels have to be compiled."""
-    from embcli.pipeline.execute import load
-
-    load(step)
-    jit = sys.modules.get("embcli.kernels._jit")
-    if jit is None:
-        return
-    if jit.CACHE is None:
-        console.say("compiling kernels (no folder can be written to keep them; set EMBCLI_CACHE to one)")
-    elif jit.FIRST_RUN:
-        console.say("compiling kernels, first run only")
 
 
 def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:

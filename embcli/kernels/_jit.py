@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +66,17 @@ def _numba_alone() -> Any:
 
 
 numba = _numba_alone()
+
+
+class Compiling(UserWarning):
+    """Says once that what follows takes longer than it will the next time."""
+
+
+if CACHE is None:
+    _why = "compiling kernels (no folder can be written to keep them; set EMBCLI_CACHE to one)"
+    warnings.warn(_why, Compiling, stacklevel=2)
+elif FIRST_RUN:
+    warnings.warn("compiling kernels, first run only", Compiling, stacklevel=2)
 
 
 def kernel(f: F) -> F:

@@ -26,26 +26,36 @@ FLOOR = 1e-6
 
 
 class Basis:
-    """Orthonormal columns of length ``rows``, at most ``capacity`` of them; memory is taken as they come.
+    """Orthonormal columns, at most ``capacity`` of them, that are zero outside the rows where ``live`` is true.
 
-    A column may be zero, where there was no further direction: ``n`` columns are there, ``real`` of them not zero.
-    They are kept as the rows of a table, each in one piece, which products are a third faster with.
+    A column may be zero, where there was no further direction: ``real`` says which are not. Columns are kept as the
+    rows of a table, each in one piece, which products are a third faster with; memory is taken as they come.
     """
 
-    def __init__(self, rows: int, capacity: int, job: Job) -> None:
-        self.rows, self.job = rows, job
-        self.table = np.empty((capacity, rows), np.float32)
-        self.n = self.real = 0
+    def __init__(self, live: NDArray[np.bool_], capacity: int, job: Job) -> None:
+        self.live, self.rows, self.room, self.job = live, len(live), int(live.sum()), job
+        self.table = np.empty((capacity, self.rows), np.float32)
+        self.real = np.zeros(0, np.bool_)
+
+    @property
+    def n(self) -> int:
+        """How many columns there are."""
+        return len(self.real)
+
+    @property
+    def left(self) -> int:
+        """How many directions are not in the basis yet."""
+        return self.room - int(self.real.sum())
 
     def append(self, block: Table, real: int) -> None:
-        """Add the columns of a block, ``real`` of which are not zero."""
-        start, self.n = self.n, self.n + block.shape[1]
+        """Add the columns of a block, the first ``real`` of which are not zero."""
+        start = self.n
+        self.real = np.concatenate((self.real, np.arange(block.shape[1]) < real))
 
         def work(cut: slice) -> None:
             self.table[start : self.n, cut] = block[cut].T
 
         _finish(self.job.map(work, _cuts(self.rows)))
-        self.real += real
 
     def project(self, Y: Table, near: Floats | None = None) -> tuple[Floats, float, Floats]:
         """Subtract from Y its part within the basis, in place.
@@ -94,14 +104,14 @@ class Basis:
         return out
 
     def turn(self, weights: Floats) -> None:
-        """Replace the columns by basis @ weights, in place."""
+        """Replace the columns by basis @ weights, orthonormal ones, in place."""
         small = np.ascontiguousarray(weights.T, np.float32)
 
         def work(cut: slice) -> None:
             self.table[: len(small), cut] = small @ self.table[: self.n, cut]
 
         _finish(self.job.map(work, _cuts(self.rows)))
-        self.n, self.real = len(small), min(self.real, len(small))
+        self.real = np.ones(len(small), np.bool_)
 
 
 def orthonormalize(
@@ -144,7 +154,7 @@ def fill(Y: Table, real: int, basis: Basis, rng: np.random.Generator) -> int:
 
     Returns how many columns are not zero now: the space may have no room for all.
     """
-    want: int = min(Y.shape[1] - real, basis.rows - basis.real - real)
+    want: int = min(Y.shape[1] - real, basis.left - real)
     if want <= 0:
         return real
     there = Y[:, :real].copy()
@@ -152,7 +162,9 @@ def fill(Y: Table, real: int, basis: Basis, rng: np.random.Generator) -> int:
     for _ in range(3):
         basis.project(Z)
         Z -= there @ (there.T @ Z)
+        Z[~basis.live] = 0
         Z = np.linalg.qr(Z)[0]
+    Z[~basis.live] = 0
     Y[:, real : real + want] = Z
     return real + want
 

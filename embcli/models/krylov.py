@@ -33,8 +33,8 @@ STEPS = 2000
 class Found:
     """U (rows, k), s (k,) descending, V (columns, k), and how good they are.
 
-    ``residual`` is the largest |A^T u - s v| as a share of the largest s, from the recurrence: true but for rounding,
-    which is below 1e-6. |A v - s u| is rounding only.
+    ``residual`` is the largest |A^T u - s v| as a share of the largest s: measured at both ends of the spectrum, from
+    the recurrence between, where it is true but for rounding below 1e-6. |A v - s u| is rounding only.
     """
 
     U: Table
@@ -77,14 +77,16 @@ class _Run:
     def __init__(
         self, A: SparseMatrix, At: SparseMatrix, k: int, tolerance: float, rng: np.random.Generator, job: Job
     ) -> None:
-        self.A, self.At, self.k, self.tolerance, self.rng, self.job = A, At, k, tolerance, rng, job
-        self.Q, self.P = (Basis(n, limit(k) + BLOCK, job) for n in A.shape)
+        self.A, self.At, self.tolerance, self.rng, self.job = A, At, tolerance, rng, job
+        self.Q, self.P = (Basis(M.live(), limit(k) + BLOCK, job) for M in (A, At))
+        #: more values than rows or columns with cells are 0
+        self.wanted, self.k = k, min(k, self.Q.room, self.P.room)
         self.B = np.zeros((0, 0))
         self.L: Floats | None = None
         self.scale, self.residual = 0.0, np.inf
         self.steps = self.next_test = 0
         self.filled = self.converged = False
-        self.seen = np.full(k, np.inf)
+        self.seen = np.full(self.k, np.inf)
         start = rng.standard_normal((A.shape[0], BLOCK)).astype(np.float32)
         self.X = At.times(start, job)
         real = orthonormalize(self.X, self.P, 0.0)[0]
@@ -101,7 +103,9 @@ class _Run:
         self.X = self.At.times(Y, self.job)
         self.real, _, L = self._next(self.X, self.P, R)
         self.job.progress(self.steps, 0, "step")
-        if self.steps >= self.next_test and len(self.B) >= self.k and self._tested(L):
+        enough = min(self.Q.real.sum(), self.P.real.sum()) >= self.k
+        due = self.steps >= min(self.next_test, STEPS) or not self.real
+        if enough and due and self._tested(L):
             return True
         self.L = L
         if len(self.B) + BLOCK > limit(self.k):
@@ -119,9 +123,11 @@ class _Run:
 
     def _tested(self, L: Floats) -> bool:
         """Return whether all residuals are small enough; otherwise set when to look again."""
-        squares, U = np.linalg.eigh(self.B @ self.B.T)
+        B = self._small()
+        squares, turn = np.linalg.eigh(B @ B.T)
         s = np.sqrt(np.maximum(squares[: -self.k - 1 : -1], 0))
-        left = np.linalg.norm(L @ U[-BLOCK:, : -self.k - 1 : -1], axis=0)
+        last = self._whole(turn[:, : -self.k - 1 : -1], self.Q)[-BLOCK:]
+        left = np.linalg.norm(L @ last, axis=0)
         self.residual = float(left.max())
         over = float((left / np.maximum(self.tolerance * s, FLOOR * s[0])).max())
         if self.steps >= STEPS:
@@ -129,22 +135,49 @@ class _Run:
         if over > 1:
             self.next_test = self.steps + max(1, int(np.log(over) / np.log(PACE)))
             return False
-        whole = max(self.P.real, self.Q.real) >= min(self.A.shape)
+        closed = not self.P.left or not (self.Q.left or L.any())
         same = bool((np.abs(s - self.seen) <= self.tolerance * s[0]).all())
-        self.converged = not self.filled or whole or same
+        self.converged = not self.filled or closed or same
         self.seen, self.next_test = s, self.steps + PATIENCE
         return self.converged
 
+    def _small(self) -> Floats:
+        """Return B without the rows and columns that belong to zero columns of Q and P."""
+        small: Floats = self.B[np.ix_(self.Q.real, self.P.real)]
+        return small
+
+    @staticmethod
+    def _whole(table: Floats, basis: Basis) -> Floats:
+        """Return a table whose rows are the columns of a basis that are not zero, with zeros for the others."""
+        whole: Floats = np.zeros((basis.n, table.shape[1]))
+        whole[basis.real] = table
+        return whole
+
+    def _ritz(self) -> tuple[Floats, Floats, Floats]:
+        """Return the coordinates in Q and in P of all Ritz vectors, and the values between."""
+        U, s, Vt = np.linalg.svd(self._small(), full_matrices=False)
+        return self._whole(U, self.Q), s, self._whole(Vt.T, self.P)
+
     def _restart(self) -> None:
         """Keep the best Ritz vectors and drop the rest of the bases."""
-        U, s, Vt = np.linalg.svd(self.B)
-        keep = self.k + (len(s) - self.k) // 3
+        U, s, V = self._ritz()
+        keep = min(self.k + (len(self.B) - self.k) // 3, len(s))
         self.Q.turn(U[:, :keep])
-        self.P.turn(Vt[:keep].T)
+        self.P.turn(V[:, :keep])
         self.B, self.L = np.diag(s[:keep]), None
 
     def result(self) -> Found:
         """Return the Ritz values and vectors."""
-        turn, s, back = np.linalg.svd(self.B)
-        U, V = self.Q.combine(turn[:, : self.k]), self.P.combine(back[: self.k].T)
-        return Found(U, s[: self.k], V, self.residual / float(s[0]), self.steps, self.converged)
+        left, s, right = (part[..., : self.k] for part in self._ritz())
+        U, V = self.Q.combine(left), self.P.combine(right)
+        measured = max(self._residual(U, s, V, i) for i in {0, max(self.k - BLOCK, 0)})
+        residual, more = max(self.residual, measured) / float(s[0]), (0, self.wanted - self.k)
+        U, V = np.pad(U, ((0, 0), more)), np.pad(V, ((0, 0), more))
+        return Found(U, np.pad(s, more), V, residual, self.steps, self.converged)
+
+    def _residual(self, U: Table, s: Floats, V: Table, start: int) -> float:
+        """Return the largest |A^T u - s v| of a block's width of columns from ``start`` on."""
+        part, width = np.zeros((len(U), BLOCK), np.float32), min(BLOCK, self.k - start)
+        part[:, :width] = U[:, start : start + width]
+        there = V[:, start : start + width] * s[start : start + width]
+        return float(np.linalg.norm(self.At.times(part, self.job)[:, :width] - there, axis=0).max())

@@ -87,6 +87,14 @@ class SparseMatrix:
     shape: tuple[int, int]
     blocks: Sequence[RowBlock]
 
+    def live(self) -> NDArray[np.bool_]:
+        """Return which rows hold a cell."""
+        live = np.zeros(self.shape[0], np.bool_)
+        for block in self.blocks:
+            for tile in block.tiles:
+                live[block.first : block.end] |= tile.starts[1:] > tile.starts[:-1]
+        return live
+
     def times(self, X: Table, job: Job) -> Table:
         """Return A @ X, float32, shape (rows, 16), for a contiguous X of shape (columns, 16)."""
         if X.shape != (self.shape[1], WIDTH) or X.dtype != np.float32 or not X.flags.c_contiguous:

@@ -119,13 +119,13 @@ def scaled(factors: Factors, rank: int, eig: float) -> tuple[NDArray[np.float32]
     flip = np.where(left[largest, np.arange(len(s))] < 0, np.float32(-1), np.float32(1))
     left *= flip
     right *= flip
-    if not (np.isfinite(left).all() and np.isfinite(right).all()):
-        raise NumbersError("svd: the weights are too large for float32 vectors; use another --weight or a lower --eig")
     return left, s, right
 
 
-def _nonzero(matrix: Weighted, name: str) -> None:
-    """Raise NumbersError if all weights are 0."""
+def _solvable(matrix: Weighted, name: str) -> None:
+    """Raise NumbersError if all weights are 0, or float32 cannot hold them."""
+    if matrix.cells and not 1e-30 < matrix.squares**0.5 < 1e30:
+        raise NumbersError(f"{name}: the {matrix.weight} weights are too large or too small; use --weight ppmi")
     if matrix.cells:
         return
     if not len(matrix.counts.data):
@@ -150,7 +150,7 @@ def _krylov(matrix: Weighted, k: int, name: str) -> Factors:
         return sparse.packed(cells, weights, matrix.shape[1])
 
     A = sparse.SparseMatrix(matrix.shape, [*matrix.blocks(pack)])
-    _nonzero(matrix, name)
+    _solvable(matrix, name)
     found = krylov.factorize(A, A.transposed(job), k, job.seed, job)
     if not found.converged:
         job.warn(f"krylov: stopped after {found.steps:,} steps, residual {found.residual:.1e}; the spectrum is flat")
@@ -169,7 +169,7 @@ def _dense(matrix: Weighted, k: int, name: str) -> Factors:
 
     for _ in matrix.blocks(put):
         pass
-    _nonzero(matrix, name)
+    _solvable(matrix, name)
     try:
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
     except np.linalg.LinAlgError as e:
@@ -187,7 +187,7 @@ def _arpack(matrix: Weighted, k: int, name: str) -> Factors:
     need = 24 * len(counts.data) + 8 * sum(matrix.shape) * (2 * k + 20)
     job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
     weights = np.concatenate([np.zeros(0), *matrix.blocks(lambda cells, weights: weights)])
-    _nonzero(matrix, name)
+    _solvable(matrix, name)
     A = csr_array((weights, np.array(counts.indices), np.array(counts.indptr)), shape=matrix.shape)
     A.eliminate_zeros()
     tall = matrix.shape[0] >= matrix.shape[1]

@@ -65,14 +65,14 @@ def describe(facts: dict[str, Any], artifact: Artifact | None, params: InfoParam
 
 
 def _first_tokens(tokens: Tokens, rows: int) -> list[dict[str, Any]]:
-    """Return the first rows of a text, each cut after a few words. A dropped word that kept its place is U+2026."""
+    """Return the first rows of a text, each cut after a few words. A dropped word that kept its place is _."""
     found = []
     ends = np.asarray(tokens.row_offsets[: rows + 1]).tolist()
     for row, (start, stop) in enumerate(pairwise(ends)):
         ids = np.asarray(tokens.ids[start : min(stop, start + _WORDS)], np.int64)
         known = ids < len(tokens.words)
         words = iter(words_at(tokens.words, ids[known]))
-        shown = [next(words) if here else "…" for here in known.tolist()]
+        shown = [next(words) if here else "_" for here in known.tolist()]
         joint = "" if (tokens.text or {}).get("split") == "chars" else " "
         text = joint.join(shown) + (" ..." if stop - start > _WORDS else "")
         found.append({"row": row, "tokens": stop - start, "text": text})

@@ -78,6 +78,8 @@ def _notes(answer: Answer) -> Iterator[str]:
     for unknown in answer.unknown:
         yield f"'{shown(unknown.word)}' is unknown"
     yield from answer.notes
+    if not answer.results and not answer.unknown and not answer.notes:
+        yield "nothing to list: no neighbor scores enough"
     if not answer.rule:
         return
     inputs = ", ".join(dict.fromkeys(shown(term.word) for term in answer.terms))

@@ -59,7 +59,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.10g}"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, Mapping):

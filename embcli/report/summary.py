@@ -10,6 +10,11 @@ def sentence(kind: str, meta: dict[str, Any]) -> str:
     return {"tokens": _tokens, "counts": _counts, "vectors": _vectors}[kind](meta["stats"], meta["options"])
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun: 1 row, 2,000 rows."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def percent(part: float, whole: float) -> str:
     """Return a share as a person reads it: 99.3 %."""
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
@@ -19,25 +24,25 @@ def _tokens(stats: dict[str, Any], options: dict[str, Any]) -> str:
     kept, read = stats["tokens_kept"], stats["tokens_read"]
     text = (
         f"kept {stats['types_kept']:,} of {stats['types_read']:,} types and {kept:,} of {read:,} tokens "
-        f"({percent(kept, read)}) in {stats['rows']:,} rows"
+        f"({percent(kept, read)}) in {counted(stats['rows'], 'row')}"
     )
     if dropped := stats["types_dropped"]:
         why = "outside the vocabulary" if options.get("vocab") else f"rarer than {options['min_count']}"
         if options.get("max_vocab") and not options.get("vocab"):
             why += f" or beyond the {options['max_vocab']:,} most frequent"
-        text += f"; dropped {dropped:,} types {why}"
+        text += f"; {'kept as ' + options['unk'] if options.get('unk') else 'dropped'} {counted(dropped, 'type')} {why}"
     if repaired := stats.get("bad_sequences"):
         text += f"; {repaired:,} bad byte sequences {'replaced' if options['errors'] == 'replace' else 'left out'}"
     return text
 
 
 def _counts(stats: dict[str, Any], options: dict[str, Any]) -> str:
-    return f"{stats['words']:,} words, {stats['cells']:,} pairs, sum {stats['total']:,.10g}"
+    return f"{counted(stats['words'], 'word')}, {counted(stats['cells'], 'pair')}, sum {stats['total']:,.10g}"
 
 
 def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
-    text = f"{options['dim']:,} dimensions"
+    text = f"{counted(options['dim'], 'dimension')}"
     if "explained" in stats:
-        text += f" explain {percent(stats['explained'], 1)} of {stats['cells']:,} weighted cells"
+        text += f", explained {percent(stats['explained'], 1)} of {stats['cells']:,} weighted cells"
         text += f" ({stats['solver']}, residual {stats['residual']:.1e})"
     return text

@@ -64,3 +64,4 @@ class Step:
     examples: tuple[str, ...]
     many: bool = False
     metavar: str = "INPUT"
+    input_optional: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from embcli.errors import UsageError
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params, parse_size
 
@@ -31,7 +32,15 @@ class CoocParams(Params):
             unset="half of free",
         ),
     ] = None
-    top: Annotated[int, Opt("Print this many of the heaviest pairs.", min=0, metavar="N", recorded=False)] = 0
+    top: Annotated[
+        int,
+        Opt(
+            "Print this many of the heaviest pairs; of symmetric counts each pair once.",
+            min=0,
+            metavar="N",
+            recorded=False,
+        ),
+    ] = 0
 
     def check(self) -> None:
         """Refuse a size that cannot be read."""
@@ -54,6 +63,11 @@ class SvdParams(Params):
         Literal["auto", "krylov", "arpack", "dense"],
         Opt("Block Krylov (large), ARPACK (SciPy's), or dense (small or full rank); auto chooses by size."),
     ] = "auto"
+
+    def check(self) -> None:
+        """Refuse options of PMI for another weight."""
+        if self.weight in ("none", "log") and (self.shift, self.cds) != (1.0, 0.75):
+            raise UsageError(f"--weight {self.weight}: --shift and --cds belong to pmi and ppmi; leave them out")
 
 
 ROWS = (

@@ -20,18 +20,23 @@ class EncodeParams(Params):
         Opt("Cut into words (letters, marks, numbers, inner apostrophes), at whitespace, or into characters."),
     ] = "words"
     lower: Annotated[bool, Opt("Fold words to lower case.")] = False
-    min_count: Annotated[int, Opt("Drop words rarer than this.", min=1)] = 5
+    min_count: Annotated[int, Opt("Drop words rarer than this (without --vocab).", min=1)] = 5
     max_vocab: Annotated[int | None, Opt("Keep only this many of the most frequent words.", min=1, unset="all")] = None
     vocab: Annotated[
         str | None,
-        Opt("Use the vocabulary of this artifact; other words are dropped words.", metavar="FILE", file=True),
+        Opt(
+            "Use the vocabulary of this artifact, and cut text as it was cut; other words are dropped words.",
+            metavar="FILE",
+            file=True,
+        ),
     ] = None
     unk: Annotated[str | None, Opt("Keep dropped words as this one word.", metavar="TOKEN")] = None
     gaps: Annotated[
         Literal["close", "keep"], Opt("Dropped words close the gap, or keep their place in windows (as id V).")
     ] = "close"
     errors: Annotated[
-        Literal["strict", "replace", "skip"], Opt("Bytes that are not UTF-8: stop, replace by U+FFFD, or leave out.")
+        Literal["strict", "replace", "skip"],
+        Opt("Bytes that are not UTF-8: stop, replace by U+FFFD (which is no letter), or leave out."),
     ] = "strict"
     rows: Annotated[
         Literal["line", "blank-line", "file"], Opt("What one row is: a line, a block between blank lines, or a file.")
@@ -42,7 +47,7 @@ class EncodeParams(Params):
     def check(self) -> None:
         """Refuse options that exclude each other."""
         if not self.words:
-            raise UsageError("encode: give --words (word-level tokens)")
+            raise UsageError("missing option --words: tokens are words, or with --split chars characters")
         if self.vocab and self.max_vocab:
             raise UsageError("--max-vocab: cannot be combined with --vocab, which fixes the vocabulary")
         if self.unk is not None and self.gaps == "keep":
@@ -75,6 +80,7 @@ ROWS = (
         ),
         many=True,
         metavar="TEXT...",
+        input_optional=True,
     ),
     Step(
         "decode",
@@ -84,7 +90,8 @@ ROWS = (
         None,
         "Text",
         "Turn token ids back into text.",
-        "Words are joined by spaces, one row a line; single characters are joined without. The inverse of encode.",
+        "Words are joined by spaces, one row a line; characters without. What encode dropped or folded is "
+        "gone; a dropped word that kept its place (--gaps keep) is shown as _.",
         ("embcli decode tokens.npz | head -3", "embcli decode tokens.npz -o text.txt"),
         metavar="TOKENS",
     ),

@@ -6,7 +6,7 @@ import io
 import zlib
 from typing import IO, Any
 
-from embcli.errors import InputError
+from embcli.errors import InputError, KindError
 
 _LONGEST_MAGIC = 10
 _BUFFER = 1 << 18
@@ -26,6 +26,8 @@ class Plain:
         head = bytearray(_LONGEST_MAGIC)
         magic = bytes(head[: self.fill(memoryview(head))])
         self._stream = _Headed(magic, raw)
+        if magic[:4] == b"PK\x03\x04":
+            raise KindError(f"{name}: a zip or an .npz artifact, not text; 'embcli info' says what an artifact is")
         if magic[:3] == b"\x1f\x8b\x08":
             import gzip
 

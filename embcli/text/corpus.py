@@ -22,6 +22,9 @@ from embcli.text.compressed import Plain
 
 #: bytes to read at a time, and line ends that follow the text in a block's buffer
 BLOCK, SPARE = 1 << 20, 24
+#: bytes of the longest word
+LONGEST = 1 << 27
+_ADVICE = "--split chars takes texts without any word ends"
 BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -57,6 +60,7 @@ class Corpus:
     ----------
     inputs : paths of files and folders; ``-`` is stdin, at most once.
     block : bytes to read at a time; results must not depend on it.
+    split : how words will be cut (``--split``), which says where blocks may end.
     bytewise : keep every byte: a BOM is text, and UTF-16 is no error.
 
     Raises InputError for what is not there, UsageError for a second ``-``. ``digests`` has the sha256 of each input's
@@ -65,6 +69,7 @@ class Corpus:
 
     inputs: Sequence[str]
     block: int = BLOCK
+    split: str = "words"
     bytewise: bool = False
     digests: list[str] = field(default_factory=list)
     done: int = 0
@@ -99,9 +104,11 @@ class Corpus:
                 digest.update(buffer[size : size + got])
                 self.done = before + raw.tell() if raw.seekable() else self.done + got
                 last = got < want
-                stop = size + got if last else _boundary(buffer, size, size + got)
+                stop = size + got if last else _boundary(buffer, size, size + got, self.split)
                 rest, want = buffer[stop : size + got].copy(), self.block
                 if not stop and not last:  # no place to cut in sight: look as far again
+                    if len(rest) > LONGEST:
+                        raise InputError(f"{name}: a word of more than {LONGEST >> 20} MB; is this text? {_ADVICE}")
                     want = max(want, len(rest))
                     continue
                 buffer[stop : stop + SPARE] = ord("\n")
@@ -185,14 +192,37 @@ def _whole(size: int) -> int:
     return -(-(size + SPARE) // 8) * 8
 
 
-def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int) -> int:
-    """Return where text up to ``stop`` can be cut: behind its last LF, else its last space; 0 if it has neither.
+def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> int:
+    """Return where text up to ``stop`` can be cut: behind its last LF, else behind its last byte that ends a word; or 0.
 
-    Bytes before ``fresh`` hold no LF.
+    Bytes before ``fresh`` hold no LF. Characters are cut before any byte that begins one, but not between CR and LF.
     """
-    for byte, start in ((b"\n", fresh), (b" ", 0)):
-        for tail in (buffer[max(start, stop - 4096) : stop], buffer[start:stop]):
-            at = tail.tobytes().rfind(byte)
-            if at >= 0:
-                return stop - len(tail) + at + 1
+    for tail in (buffer[max(fresh, stop - 4096) : stop], buffer[fresh:stop]):
+        at = tail.tobytes().rfind(b"\n")
+        if at >= 0:
+            return stop - len(tail) + at + 1
+    if split == "chars":
+        begins = (
+            at for at in range(stop - 1, max(stop - 8, 0), -1) if buffer[at] & 0xC0 != 0x80 and buffer[at - 1] != 13
+        )
+        return next(begins, 0)
+    ends = _ENDS[split]
+    for tail in (buffer[max(stop - 4096, 0) : stop], buffer[:stop]):
+        found = np.flatnonzero(ends[tail])
+        if len(found):
+            return stop - len(tail) + int(found[-1]) + 1
     return 0
+
+
+def _ending(word: bytes) -> NDArray[np.bool_]:
+    """Return which bytes certainly end a word: ASCII, and none of the given ones nor CR, which may belong to a LF."""
+    ends = np.arange(256) < 128
+    ends[np.frombuffer(word + b"\r", np.uint8)] = False
+    return ends
+
+
+#: which bytes end a word
+_ENDS = {
+    "words": _ending(b"'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
+    "whitespace": _ending(bytes(range(9)) + bytes(range(14, 32)) + bytes(range(33, 128))),
+}

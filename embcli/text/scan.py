@@ -73,7 +73,7 @@ def scan(inputs: Sequence[str], cut: Cut, mode: str, job: Job, *, spill: bool, b
 
     Raises InputError for a file that is missing, damaged or not UTF-8.
     """
-    made, corpus = Scan(Rows(mode)), Corpus(inputs, block)
+    made, corpus = Scan(Rows(mode)), Corpus(inputs, block, cut.split)
     if spill:
         made.ids, made.ends = Spill(np.uint32, job.scratch), Spill(np.int64, job.scratch)
     free: list[int] = []  # lanes without work; append and pop are atomic

@@ -103,7 +103,7 @@ def test_nothing_left_says_what_there_was(tmp_path: Path, text: str, count: int)
 def test_what_was_dropped_is_said_and_stored(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("a a b", encoding="utf-8")
     ran = ok("encode", tmp_path / "c.txt", "--words", "--min-count", "2", "-o", tmp_path / "t.npz")
-    assert "kept 1 of 2 types and 2 of 3 tokens" in ran.talk and "dropped 1 types rarer than 2" in ran.talk
+    assert "kept 1 of 2 types and 2 of 3 tokens" in ran.talk and "dropped 1 type rarer than 2" in ran.talk
     meta = json.loads(load(tmp_path / "t.npz")[0]["meta"].tobytes())
     assert meta["options"]["min_count"] == 2 and meta["seed"] == 0
     assert (meta["stats"]["types_kept"], meta["stats"]["types_dropped"], meta["stats"]["tokens_kept"]) == (1, 1, 2)

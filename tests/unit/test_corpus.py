@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from embcli.errors import InputError, UsageError
+from embcli.errors import InputError, KindError, UsageError
 from embcli.text.corpus import Block, Corpus
 
 TEXT = ("Ein Satz mit Wörtern, und noch einer.\r\nkurz\n\n" * 40 + "x" * 300 + " end").encode()
@@ -215,3 +215,31 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").chmod(0)
     with pytest.raises(InputError, match="a: cannot be read: Permission denied"):
         blocks(tmp_path / "a")
+
+
+@pytest.mark.parametrize("split", ["words", "whitespace", "chars"])
+def test_texts_without_spaces_are_cut_where_no_token_is(tmp_path: Path, split: str) -> None:
+    """A long line of letters, commas and Chinese has ends of words for ``words``, of characters for ``chars`` only."""
+    text = ("ab,cd" + "\u4e2d\u6587,") * 200
+    (tmp_path / "a").write_text(text + "\r\n", encoding="utf-8")
+    blocks = list(Corpus([str(tmp_path / "a")], 64, split).blocks())
+    assert b"".join(b.buffer[b.start : b.stop].tobytes() for b in blocks) == (text + "\r\n").encode()
+    for b in blocks[:-1]:
+        piece = b.buffer[b.start : b.stop].tobytes()
+        piece.decode()
+        assert not piece.endswith(b"\r") and (split == "chars" or piece.endswith(b","))
+    assert (len(blocks) > 10) == (split != "whitespace")
+
+
+def test_a_word_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embcli.text.corpus.LONGEST", 1000)
+    (tmp_path / "a").write_bytes(b"a" * 5000 + b" b")
+    with pytest.raises(InputError, match="--split chars"):
+        list(Corpus([str(tmp_path / "a")], 64).blocks())
+    assert len(list(Corpus([str(tmp_path / "a")], 64, "chars").blocks())) > 10
+
+
+def test_an_artifact_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_bytes(b"PK\x03\x04" + bytes(100))
+    with pytest.raises(KindError, match="not text"):
+        list(Corpus([str(tmp_path / "a.npz")]).blocks())

@@ -69,7 +69,7 @@ def test_first_rows_of_tokens_are_decoded() -> None:
     assert first == [
         {"row": 0, "tokens": 3, "text": "I like cats\x1b"},
         {"row": 1, "tokens": 0, "text": ""},
-        {"row": 2, "tokens": 2, "text": "… like"},
+        {"row": 2, "tokens": 2, "text": "_ like"},
     ]
 
 

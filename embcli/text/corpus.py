@@ -193,7 +193,7 @@ def _whole(size: int) -> int:
 
 
 def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> int:
-    """Return where text up to ``stop`` can be cut: behind its last LF, else behind its last byte that ends a word; or 0.
+    """Return where text up to ``stop`` can be cut: behind its last LF, else its last byte that ends a word, or 0.
 
     Bytes before ``fresh`` hold no LF. Characters are cut before any byte that begins one, but not between CR and LF.
     """
@@ -202,10 +202,8 @@ def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> i
         if at >= 0:
             return stop - len(tail) + at + 1
     if split == "chars":
-        begins = (
-            at for at in range(stop - 1, max(stop - 8, 0), -1) if buffer[at] & 0xC0 != 0x80 and buffer[at - 1] != 13
-        )
-        return next(begins, 0)
+        places = range(stop - 1, max(stop - 8, 0), -1)
+        return next((at for at in places if buffer[at] & 0xC0 != 0x80 and buffer[at - 1] != 13), 0)
     ends = _ENDS[split]
     for tail in (buffer[max(stop - 4096, 0) : stop], buffer[:stop]):
         found = np.flatnonzero(ends[tail])

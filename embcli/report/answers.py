@@ -97,5 +97,9 @@ def unanswered(answers: Sequence[Answer], names: Sequence[str]) -> list[str]:
             line = f"{names[answer.artifact]}: unknown word '{shown(unknown.word)}'"
             if unknown.suggestions:
                 line += f"; did you mean {', '.join(shown(word) for word in unknown.suggestions)}?"
+            elif unknown.word.startswith("--"):
+                line += "; options come before --"
+            elif any(sign in unknown.word for sign in "+-*"):
+                line += "; an expression has blanks around + and -: 'king - man + woman'"
             lines.append(line)
     return list(dict.fromkeys(lines))

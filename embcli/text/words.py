@@ -51,6 +51,7 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
     chosen = choose(census, params.min_count, params.max_vocab, unk, given)
     if not chosen.stats["tokens_kept"]:
         raise _nothing_left(inputs, params, chosen.stats)
+    _remark(rule, params, chosen.stats, job)
     top = len(chosen.words) - 1
     if params.gaps == "keep":
         top += 1
@@ -121,6 +122,14 @@ def _renamed(
         offsets.append(places + kept)
         kept += len(ids)
         yield ids
+
+
+def _remark(rule: Cut, params: EncodeParams, stats: dict[str, Any], job: Job) -> None:
+    """Say what a user may not expect: that text is cut as that of --vocab was, or that most of it was dropped."""
+    if params.vocab and (rule.split, rule.lower) != (params.split, params.lower):
+        job.note(f"cut as {params.vocab} was: --split {rule.split}{' --lower' if rule.lower else ''}")
+    if rule.split == "words" and not params.vocab and 2 * stats["tokens_kept"] < stats["tokens_read"]:
+        job.note("most words are too rare and were dropped; for a text without spaces between words try --split chars")
 
 
 def _stats(found: Scan, chosen: Vocabulary) -> dict[str, Any]:

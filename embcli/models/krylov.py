@@ -83,6 +83,7 @@ class _Run:
         self.wanted, self.k = k, min(k, self.Q.room, self.P.room)
         self.B = np.zeros((0, 0))
         self.L: Floats | None = None
+        self.Y: Table | None = None
         self.scale, self.residual = 0.0, np.inf
         self.steps = self.next_test = 0
         self.filled = self.converged = False
@@ -96,11 +97,11 @@ class _Run:
         """Add a block to both bases; return whether the k largest values are found."""
         self.steps += 1
         self.P.append(self.X, self.real)
-        Y = self.A.times(self.X, self.job)
+        Y = self.Y = self.A.times(self.X, self.job, self.Y)
         real, H, R = self._next(Y, self.Q, self.L)
         self.B = np.block([[self.B, H], [np.zeros((BLOCK, len(self.B))), R]])
         self.Q.append(Y, real)
-        self.X = self.At.times(Y, self.job)
+        self.At.times(Y, self.job, self.X)
         self.real, _, L = self._next(self.X, self.P, R)
         self.job.progress(self.steps, 0, "step")
         enough = min(self.Q.real.sum(), self.P.real.sum()) >= self.k
@@ -171,9 +172,10 @@ class _Run:
         left, s, right = (part[..., : self.k] for part in self._ritz())
         U, V = self.Q.combine(left), self.P.combine(right)
         measured = max(self._residual(U, s, V, i) for i in {0, max(self.k - BLOCK, 0)})
-        residual, more = max(self.residual, measured) / float(s[0]), (0, self.wanted - self.k)
-        U, V = np.pad(U, ((0, 0), more)), np.pad(V, ((0, 0), more))
-        return Found(U, np.pad(s, more), V, residual, self.steps, self.converged)
+        if self.wanted > self.k:
+            more = (0, self.wanted - self.k)
+            U, s, V = np.pad(U, ((0, 0), more)), np.pad(s, more), np.pad(V, ((0, 0), more))
+        return Found(U, s, V, max(self.residual, measured) / float(s[0]), self.steps, self.converged)
 
     def _residual(self, U: Table, s: Floats, V: Table, start: int) -> float:
         """Return the largest |A^T u - s v| of a block's width of columns from ``start`` on."""

@@ -60,18 +60,20 @@ def packed(cells: Cells, weights: Any, columns: int) -> RowBlock:
     bounds, ends = bands(columns), np.cumsum(cells.sizes)
     found = np.empty((len(bounds) - 1, len(ends)), np.int64)
     kernels.count_bands(weights, cells.columns, ends, bounds, found)
-    tiles, at = [], ends - cells.sizes
-    for band, right in zip(found, bounds[1:], strict=True):
-        tile = _empty(band)
+    tiles, at = _unset(found), ends - cells.sizes
+    for tile, right in zip(tiles, bounds[1:], strict=True):
         kernels.pack(weights, cells.columns, ends, right, at, tile.starts, (tile.values, tile.columns))
-        tiles.append(tile)
     return RowBlock(cells.first, cells.first + len(ends), tiles)
 
 
-def _empty(cells: Ints) -> Tile:
-    """Return an unset tile with room for so many cells in each row."""
-    starts = np.concatenate(([0], np.cumsum(-(-cells // GROUP) * GROUP)))
-    return Tile(starts, np.empty(starts[-1], np.float32), np.empty(starts[-1], np.uint32))
+def _unset(cells: Ints) -> list[Tile]:
+    """Return tiles with room for cells[p, r] cells in row r of tile p, next to each other in memory."""
+    starts = np.zeros((len(cells), cells.shape[1] + 1), np.int64)
+    np.cumsum(-(-cells // GROUP) * GROUP, axis=1, out=starts[:, 1:])
+    ends = np.cumsum(starts[:, -1])
+    both = np.empty((2, ends[-1]), np.uint32)  # one piece, so that it is large enough for large pages
+    values, columns = both[0].view(np.float32), both[1]
+    return [Tile(row, values[b - row[-1] : b], columns[b - row[-1] : b]) for row, b in zip(starts, ends, strict=True)]
 
 
 def padded_cells(indptr: Any, columns: int) -> int:
@@ -95,11 +97,12 @@ class SparseMatrix:
                 live[block.first : block.end] |= tile.starts[1:] > tile.starts[:-1]
         return live
 
-    def times(self, X: Table, job: Job) -> Table:
-        """Return A @ X, float32, shape (rows, 16), for a contiguous X of shape (columns, 16)."""
-        if X.shape != (self.shape[1], WIDTH) or X.dtype != np.float32 or not X.flags.c_contiguous:
-            raise ValueError(f"expected float32 {(self.shape[1], WIDTH)}, found {X.dtype} {X.shape}")
-        Y = aligned(self.shape[0], WIDTH)
+    def times(self, X: Table, job: Job, out: Table | None = None) -> Table:
+        """Return A @ X, float32, shape (rows, 16), for a contiguous X of shape (columns, 16); in ``out`` if given."""
+        Y = aligned(self.shape[0], WIDTH) if out is None else out
+        for table, rows in ((X, self.shape[1]), (Y, self.shape[0])):
+            if table.shape != (rows, WIDTH) or table.dtype != np.float32 or not table.flags.c_contiguous:
+                raise ValueError(f"expected float32 {(rows, WIDTH)}, found {table.dtype} {table.shape}")
 
         def work(block: RowBlock) -> None:
             rows = Y[block.first : block.end]
@@ -128,7 +131,7 @@ class SparseMatrix:
 
         def scatter(span: tuple[int, int]) -> RowBlock:
             left, right = span
-            tiles = [_empty(band[left:right]) for band in found]
+            tiles = _unset(found[:, left:right])
             places = [tile.starts[:-1].copy() for tile in tiles]
             for first, t, p in self._pieces(self.blocks, left, right):
                 to = tiles[p]

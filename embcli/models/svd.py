@@ -114,7 +114,10 @@ def scaled(factors: Factors, rank: int, eig: float) -> tuple[NDArray[np.float32]
     """Return U S^eig, S and V S^eig with fixed signs and zeros beyond the rank; float32, float64, float32."""
     s = np.where(np.arange(len(factors.s)) < rank, factors.s, 0.0)
     scale = np.where(s > 0, np.power(s, eig, where=s > 0, out=np.ones_like(s)), 0.0)
-    left, right = ((table * scale).astype(np.float32) for table in (factors.U, factors.V))
+    left, right = (
+        (table * scale.astype(table.dtype)).astype(np.float32, order="C", copy=False)
+        for table in (factors.U, factors.V)
+    )
     largest = np.abs(left).argmax(axis=0)
     flip = np.where(left[largest, np.arange(len(s))] < 0, np.float32(-1), np.float32(1))
     left *= flip
@@ -141,7 +144,7 @@ def _krylov(matrix: Weighted, k: int, name: str) -> Factors:
     from embcli.models import krylov, sparse  # compiles: a small matrix need not wait for that
     from embcli.models.basis import FLOOR
 
-    job, tables = matrix.job, krylov.limit(k) + k + 4 * krylov.BLOCK
+    job, tables = matrix.job, krylov.limit(k) + 3 * k + 4 * krylov.BLOCK
     cells = sparse.padded_cells(matrix.counts.indptr, matrix.shape[1])
     need = 16 * cells + 4 * tables * sum(matrix.shape)
     job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")

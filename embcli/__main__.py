@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
-
-def _terminated(signum: int, frame: Any) -> NoReturn:
-    """Leave by the same road as any failure, so that temporary files are removed."""
-    raise SystemExit(143)
+from embcli import stop
 
 
 def entry() -> NoReturn:
@@ -18,7 +14,7 @@ def entry() -> NoReturn:
 
     Everything that must not be lost is done by then: artifacts are renamed, threads joined, streams flushed here.
     """
-    signal.signal(signal.SIGTERM, _terminated)
+    stop.install()
     try:
         from embcli.cli.app import main
 
@@ -26,7 +22,7 @@ def entry() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except KeyboardInterrupt:
-        sys.stderr.write("embcli: error: interrupted; nothing was written\n")
+        sys.stderr.write("embcli: error: interrupted\n")
         code = 130
     except BrokenPipeError:
         code = 1

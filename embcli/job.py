@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from embcli import stop
 from embcli.errors import InputError
 
 T = TypeVar("T")
@@ -58,12 +59,15 @@ class Job:
         without a pool. An exception, Ctrl-C included, cancels what has not started.
         """
         if self.threads == 1:
-            yield from map(work, items)
+            for item in items:
+                stop.check()
+                yield work(item)
             return
         waiting: deque[Future[R]] = deque()
         pool = ThreadPoolExecutor(self.threads)
         try:
             for item in items:
+                stop.check()
                 waiting.append(pool.submit(work, item))
                 if len(waiting) >= self.threads + ahead:
                     yield waiting.popleft().result()

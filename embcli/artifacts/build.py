@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from embcli.artifacts import checks, identify
+from embcli.artifacts.mapped import release
 from embcli.artifacts.opened import Opened
 from embcli.artifacts.schema import KINDS, Artifact, Words
 from embcli.errors import KindError
@@ -60,6 +61,12 @@ def _check_small(opened: Opened, artifact: Artifact) -> None:
         opened.check_crc(name)
     for name in sorted(small, key=checks.comes_first):
         checks.check(artifact, name, member_of(artifact, name), 0, len(member_of(artifact, name)))
+    for name in opened.arrays:
+        if name not in small and not checks.comes_first(name):  # loops read where these point: never on trust
+            array = member_of(artifact, name)
+            for start, stop in checks.blocks(array):
+                checks.check(artifact, name, array, start, stop)
+                release(array, start, stop)
     for field, words in words_of(artifact):
         if max(words.data.nbytes, words.offsets.nbytes) < checks.SMALL:
             checks.check_utf8(field, words)

@@ -20,6 +20,9 @@ SMALL = 1 << 24
 #: bytes looked at in one go
 BLOCK = 1 << 22
 
+#: sums and squares of counts between these stay in the range of float32
+LEAST, MOST = 1e-18, 1e18
+
 Rule = Callable[[Any, NDArray[Any], int, int], None]
 
 
@@ -83,8 +86,8 @@ def _unigram(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
 
 def _counts(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
     part = array[start:stop]
-    if not (part > 0).all() or (part.dtype.kind == "f" and not np.isfinite(part).all()):
-        raise ValueError("data holds counts that are not positive numbers")
+    if not ((part >= LEAST) & (part <= MOST)).all():
+        raise ValueError(f"data holds counts that are not numbers from {LEAST:g} to {MOST:g}")
 
 
 def _indices(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:

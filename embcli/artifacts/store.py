@@ -16,10 +16,10 @@ from embcli.artifacts.build import artifact_of, member_of, words_of
 from embcli.artifacts.mapped import release
 from embcli.artifacts.opened import Opened
 from embcli.artifacts.schema import Artifact
-from embcli.artifacts.write import check_target, write
+from embcli.artifacts.write import check_target, open_target, write
 from embcli.errors import InputError
 
-__all__ = ["check_target", "digest", "member_of", "peek", "read", "release", "stream", "verify", "write"]
+__all__ = ["check_target", "digest", "member_of", "open_target", "peek", "read", "release", "stream", "verify", "write"]
 
 
 def read(path: str, kinds: Sequence[str] | None = None, command: str = "") -> Artifact:

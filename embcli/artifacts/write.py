@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embcli import stop
 from embcli.artifacts import identify, npy, provenance
 from embcli.artifacts.build import artifact_of, member_of
 from embcli.artifacts.checks import SMALL, blocks
@@ -97,6 +98,7 @@ def _beside(artifact: Artifact, path: str, target: str, meta: Mapping[str, Any])
             made = True
             with _closing(file, path):
                 digest = _fill(file, artifact, path, meta, path)
+            stop.check()
             with _failing(path):
                 os.replace(temporary, target)
             return digest
@@ -107,6 +109,34 @@ def _beside(artifact: Artifact, path: str, target: str, meta: Mapping[str, Any])
                 os.unlink(temporary)
             raise
     raise AssertionError("counting ended")
+
+
+@contextmanager
+def open_target(path: str) -> Iterator[IO[bytes]]:
+    """Yield a binary stream to a file that appears when it is complete; - is stdout, devices and pipes are written to.
+
+    Raises InputError if the target cannot be written.
+    """
+    check_target(path)
+    if path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    special, target = _is_special(path), os.path.realpath(path)
+    name = path if special else next(name for name in _names(target) if not os.path.lexists(name))
+    with _failing(path):
+        file = open(name, "wb" if special else "xb")  # noqa: SIM115 - closed by the next lines
+    try:
+        with _closing(file, path):
+            yield file
+        if not special:
+            with _failing(path):
+                os.replace(name, target)
+    except BaseException:
+        if not special:
+            with suppress(OSError):
+                os.unlink(name)
+        raise
 
 
 def _names(target: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from embcli import __version__
+from embcli import __version__, stop
 from embcli.errors import EmbcliError
 from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, make
 
@@ -22,7 +22,8 @@ from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, 
 _UsageError, _ClickError = typer.BadParameter.__mro__[1:3]
 
 
-_INTERRUPTED = "interrupted; nothing was written"
+_DAMAGED_CACHE = "compiled kernels are damaged; remove the folder EMBCLI_CACHE, or embcli in the user's cache"
+_INTERRUPTED = "interrupted"
 
 
 def _annotation(f: Field) -> Any:
@@ -152,15 +153,24 @@ def _split_queries(argv: list[str]) -> list[str]:
 
 def _fail(command: str, text: str, code: int) -> int:
     """Print the one error line, whatever the terminal can show, and return the exit code."""
-    line = f"embcli {command}: error: {text}" if command else f"embcli: error: {text}"
-    line = " ".join(line.split("\n"))
-    encoding = sys.stderr.encoding or "ascii"
-    print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+    from embcli.cli.console import line
+
+    line(f"embcli {command}: error: {text}" if command else f"embcli: error: {text}")
     return code
+
+
+def _prepare_streams() -> None:
+    """Give closed standard streams something to be, and keep colors out of what is not a terminal."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+    if not sys.stdout.isatty():  # Typer takes FORCE_COLOR and GITHUB_ACTIONS for a terminal
+        os.environ["_TYPER_FORCE_DISABLE_TERMINAL"] = "1"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (see errors.py; 130 interrupted, 143 terminated)."""
+    _prepare_streams()
     gc.disable()  # what a run allocates is arrays, freed by counting; looking for cycles only slows the imports
     args = _split_queries(list(sys.argv[1:] if argv is None else argv))
     command = args[0] if args and args[0] in STEPS else ""
@@ -168,6 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = typer.main.get_command(build()).main(args, prog_name="embcli", standalone_mode=False)
         sys.stdout.flush()
+        stop.check()
         return _fail(command, _INTERRUPTED, 130) if code == 130 else code if isinstance(code, int) else 0
     except EmbcliError as e:
         if traceback:
@@ -177,14 +188,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = e.format_message().rstrip(".")  # type: ignore[attr-defined]
         text = text[:1].lower() + text[1:] + (" See" if text.endswith("?") else "; see")
         return _fail(command, f"{text} '{' '.join(filter(None, ('embcli', command, '--help')))}'", 2)
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort as e:  # nothing asks questions here: somebody's file ended too early
+        return _fail(command, f"{_DAMAGED_CACHE} ({e.__cause__ or e})", 1)
+    except KeyboardInterrupt:
         return _fail(command, _INTERRUPTED, 130)
     except BrokenPipeError:
         # the reader of our pipe has left; keep Python from complaining once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (OSError, MemoryError) as e:
-        if traceback:
+    except Exception as e:
+        if type(e).__name__ == "UnpicklingError":
+            return _fail(command, f"{_DAMAGED_CACHE} ({e})", 1)
+        if traceback or not isinstance(e, (OSError, MemoryError)):
             raise
         return _fail(command, _system_error(e), 1)
 

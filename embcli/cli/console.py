@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from embcli import stop
 from embcli.errors import UsageError
 from embcli.spec import Common
 
@@ -59,6 +60,7 @@ class Console:
 
     def progress(self, done: float, total: float, unit: str) -> None:
         """Show how far the work is."""
+        stop.check()
         if self._meter:
             self._meter.show(done, total, unit)
 
@@ -78,12 +80,7 @@ class Console:
     def _line(self, text: str) -> None:
         if self._meter:
             self._meter.clear()
-        encoding = sys.stderr.encoding or "ascii"
-        print(
-            f"embcli {self.command}: {text}".encode(encoding, "backslashreplace").decode(encoding),
-            file=sys.stderr,
-            flush=True,
-        )
+        line(f"embcli {self.command}: {text}")
 
 
 class Meter:
@@ -135,6 +132,16 @@ def refuse_terminal(out: str | None) -> None:
     """Raise UsageError if binary data is about to go to a terminal."""
     if out == "-" and sys.stdout.isatty():
         raise UsageError("-o -: refusing to write an artifact to a terminal; give a file name or a pipe")
+
+
+#: what a name of a file may hold that a terminal would obey
+_CONTROLS = {i: f"\\x{i:02x}" for i in (*range(32), *range(127, 160))}
+
+
+def line(text: str) -> None:
+    """Print one line on stderr, with escapes for what breaks lines or what the stream's encoding cannot hold."""
+    encoding = sys.stderr.encoding or "ascii"
+    print(text.translate(_CONTROLS).encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
 
 
 def keep_inputs(inputs: Sequence[str], out: str | None) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas
 from embcli.cli.prints import rendered, show
@@ -158,12 +157,10 @@ def decode(inputs: list[str], params: Any, console: Console) -> None:
     from embcli.text.words import decode as blocks
 
     keep_inputs(inputs, params.out)
-    store.check_target(params.out)
     tokens: Any = store.read(inputs[0], ("tokens",), command="decode")
-    with _target(params.out) as out:
+    with store.open_target(params.out) as out:
         for block in _json_rows(blocks(tokens)) if console.json else blocks(tokens):
             out.write(block)
-        out.flush()
     if params.out != "-":
         console.say(f"{params.out}: {len(tokens.ids):,} tokens, {console.seconds:.1f} s")
 
@@ -180,20 +177,3 @@ def _json_rows(blocks: Iterable[bytes]) -> Iterator[bytes]:
             row += 1
     if rest:
         yield json.dumps({"row": row, "text": rest.decode()}).encode() + b"\n"
-
-
-@contextmanager
-def _target(path: str) -> Iterator[IO[bytes]]:
-    """Yield a binary stream to a text file that appears when it is complete, or stdout."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "xb") as f:
-            yield f
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise

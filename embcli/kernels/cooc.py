@@ -208,8 +208,10 @@ def count_rows(text, rule, first, last, columns, into, out):
     """
     n, fetched = 0, 0
     for row in range(first, last):
-        fetched += add_windows(text, rule, text.starts[row], text.starts[row + 1], into)
-        n, out.totals[row - first] = take_row(into, columns, out, n)
+        out.totals[row - first] = 0
+        if text.starts[row] < text.starts[row + 1]:  # looking for marks costs as much as the vocabulary is long
+            fetched += add_windows(text, rule, text.starts[row], text.starts[row + 1], into)
+            n, out.totals[row - first] = take_row(into, columns, out, n)
         out.ends[row - first] = n
     return n, fetched
 

@@ -168,6 +168,6 @@ def recorded(params: Any) -> Iterator[tuple[Field, Any]]:
 def parse_size(text: str) -> int:
     """Return bytes from a size such as 800MB, 4GB, 1.5G or 300000 (powers of 1000), or raise UsageError."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]?)b?\s*", text.lower())
-    if not found or float(found[1]) == 0:
+    if not found or not 0 < float(found[1]) < 1e15:
         raise UsageError(f"--memory: expected a size such as 500MB or 4GB, found {text!r}")
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2] or " "))

@@ -246,3 +246,58 @@ def test_verbose_says_what_was_recorded(tmp_path: Path, tokens: Path) -> None:
     for part in ("options: window 5", "figures: words 5", "digest: "):
         assert part in ran.talk
     assert "digest" not in ok("cooc", tokens, "-o", tmp_path / "c.npz").talk
+
+
+def test_an_input_is_never_the_output(tmp_path: Path, tokens: Path) -> None:
+    before = tokens.read_bytes()
+    failed(embcli("cooc", tokens, "-o", tokens), 2, "is an input too")
+    failed(embcli("decode", tokens, "-o", tokens), 2, "is an input too")
+    assert tokens.read_bytes() == before
+
+
+def test_decode_writes_to_what_is_there(tmp_path: Path, tokens: Path) -> None:
+    """A link stays a link, a pipe gets the text, and what cannot be written is named."""
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    ok("decode", tokens, "-o", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_bytes() == TINY.read_bytes()
+    os.mkfifo(tmp_path / "fifo")
+    reader = subprocess.Popen(["cat", str(tmp_path / "fifo")], stdout=subprocess.PIPE)
+    ok("decode", tokens, "-o", tmp_path / "fifo")
+    assert reader.communicate(timeout=60)[0] == TINY.read_bytes()
+    failed(embcli("decode", tokens, "-o", tmp_path / "none" / "x"), 1, "none")
+
+
+def test_decode_as_json(tokens: Path) -> None:
+    rows = [json.loads(line) for line in ok("decode", tokens, "--json").text.splitlines()]
+    assert rows[0] == {"row": 0, "text": "I like cats"} and len(rows) == 5
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams_are_no_reason_to_fail(tmp_path: Path, tokens: Path, closed: str) -> None:
+    for command in (f"cooc {tokens} -o {tmp_path / 'c.npz'}", f"info {tokens}", "--version"):
+        line = f'"{sys.executable}" -m embcli {command} {closed}'
+        done = subprocess.run(["bash", "-c", line], capture_output=True, env=environment(), check=False)
+        assert done.returncode == 0 and b"Traceback" not in done.stderr, (command, done.stderr)
+
+
+@pytest.mark.parametrize("setting", ["FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS"])
+def test_help_in_a_pipe_has_no_escape_codes(setting: str) -> None:
+    assert b"\x1b" not in ok("svd", "--help", **{setting: "1"}).out
+
+
+def test_names_of_files_cannot_command_the_terminal(tmp_path: Path, tokens: Path) -> None:
+    ran = ok("cooc", tokens, "-o", tmp_path / "a\x1b[31m\nb")
+    assert b"\x1b" not in ran.err and ran.err.count(b"\n") == 1
+    failed(embcli("encode", tmp_path / "no\x1bsuch", "--words", "-o", tmp_path / "t"), 1, "\\x1b")
+
+
+def test_damaged_compiled_code_is_named(tmp_path: Path, tokens: Path) -> None:
+    ok("cooc", tokens, "-o", tmp_path / "c.npz", EMBCLI_CACHE=str(tmp_path / "cache"))
+    for index in (tmp_path / "cache").rglob("*.nbi"):
+        index.write_bytes(b"")
+    ran = embcli("cooc", tokens, "-o", tmp_path / "c.npz", EMBCLI_CACHE=str(tmp_path / "cache"))
+    failed(ran, 1, "compiled kernels are damaged")
+
+
+def test_an_artifact_behind_a_missing_separator_is_seen(tmp_path: Path, chain: Path) -> None:
+    failed(embcli("neighbors", chain / "vectors.npz", chain / "counts.npz", "king"), 2, "put -- between")

@@ -14,10 +14,11 @@ METHODS = {"text", "counts", "models", "query", "formats"}
 #: layer -> parts of embcli it may import
 ALLOWED = {
     "errors": set(),
-    "job": {"errors"},
+    "stop": set(),
+    "job": {"errors", "stop"},
     "spec": {"spec", "errors"},
     "kernels": {"kernels"},
-    "artifacts": {"artifacts", "errors", "spec", "job", "__version__"},
+    "artifacts": {"artifacts", "errors", "spec", "job", "stop", "__version__"},
     **{layer: METHODS | {"kernels", "artifacts", "spec", "errors", "job"} for layer in METHODS},
     "report": {"report", "query", "artifacts", "errors", "spec", "job"},
     "pipeline": {
@@ -79,7 +80,7 @@ def faults(layer: str, source: str) -> list[str]:
         elif (
             head == "embcli"
             and top
-            and rest.split(".")[0] not in {"errors", "spec", "job", "cli", "report", "__version__"}
+            and rest.split(".")[0] not in {"errors", "spec", "job", "stop", "cli", "report", "__version__"}
         ):
             bad.append(f"{name} at the top")
         elif head in OURS and head not in anywhere and (top or head not in inside):

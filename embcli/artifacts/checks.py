@@ -87,7 +87,7 @@ def _unigram(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
 def _counts(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
     part = array[start:stop]
     if not ((part >= LEAST) & (part <= MOST)).all():
-        raise ValueError(f"data holds counts that are not numbers from {LEAST:g} to {MOST:g}")
+        raise ValueError(f"data holds counts that are not positive numbers from {LEAST:g} to {MOST:g}")
 
 
 def _indices(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:

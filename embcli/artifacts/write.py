@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli import stop
+from embcli import stop as signals
 from embcli.artifacts import identify, npy, provenance
 from embcli.artifacts.build import artifact_of, member_of
 from embcli.artifacts.checks import SMALL, blocks
@@ -98,7 +98,7 @@ def _beside(artifact: Artifact, path: str, target: str, meta: Mapping[str, Any])
             made = True
             with _closing(file, path):
                 digest = _fill(file, artifact, path, meta, path)
-            stop.check()
+            signals.check()
             with _failing(path):
                 os.replace(temporary, target)
             return digest

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from embcli import __version__, stop
-from embcli.errors import EmbcliError
+from embcli.errors import EmbcliError, InputError
 from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, make
 
 #: Typer's own class of usage errors and its parent, reached without naming a private module
@@ -74,7 +74,10 @@ def _command(step: Step) -> Callable[..., None]:
     def run(inputs: Any = None, **values: Any) -> None:
         given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs] if inputs else []
         made = [make(s, {f.name: values[f.name] for f in fields(s)}) for s in sets]
-        _dispatch(step, given, made)
+        try:
+            _dispatch(step, given, made)
+        except EOFError as e:  # Typer would take it for a question without an answer
+            raise InputError(f"{_DAMAGED_CACHE} ({e})") from e
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -188,8 +191,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = e.format_message().rstrip(".")  # type: ignore[attr-defined]
         text = text[:1].lower() + text[1:] + (" See" if text.endswith("?") else "; see")
         return _fail(command, f"{text} '{' '.join(filter(None, ('embcli', command, '--help')))}'", 2)
-    except typer.Abort as e:  # nothing asks questions here: somebody's file ended too early
-        return _fail(command, f"{_DAMAGED_CACHE} ({e.__cause__ or e})", 1)
     except KeyboardInterrupt:
         return _fail(command, _INTERRUPTED, 130)
     except BrokenPipeError:

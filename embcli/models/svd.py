@@ -73,9 +73,7 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
     try:
         factors = {"dense": _dense, "arpack": _arpack, "krylov": _krylov}[solver](matrix, dim, name)
     except (np.linalg.LinAlgError, ZeroDivisionError) as e:
-        raise NumbersError(
-            f"{name}: {solver} cannot solve these weights ({e}); the counts may be too far apart"
-        ) from None
+        raise NumbersError(f"{name}: {solver} cannot solve these weights ({e}); try another --weight") from None
     rank = int((factors.s > factors.noise * factors.s[0]).sum())
     if rank < dim:
         job.warn(f"the weighted counts have rank {rank:,}: dimensions from {rank + 1:,} to {dim:,} are zeros")

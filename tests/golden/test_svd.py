@@ -206,7 +206,7 @@ def test_damaged_counts_are_one_clean_error(member: str, place: int, value: floa
 
 def test_weights_beyond_float32_are_one_clean_error() -> None:
     for size in (1e200, 1e35, 1e-40):
-        with pytest.raises((NumbersError, InputError), match="too large or too small|from 1e-18 to 1e.18"):
+        with pytest.raises((NumbersError, InputError), match=r"too large or too small|from 1e-18 to 1e.18"):
             solved(ABC * size, weight="none", dim=1)
 
 

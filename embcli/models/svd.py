@@ -181,6 +181,7 @@ def _dense(matrix: Weighted, k: int, name: str) -> Factors:
     except np.linalg.LinAlgError as e:
         raise NumbersError(f"{name}: LAPACK: {e}; use --solver krylov") from None
     U, s, V = U[:, :k], s[:k], Vt[:k].T
+    U[~A.any(axis=1)], V[~A.any(axis=0)] = 0, 0  # words without weights are zero, not what rounding leaves
     return Factors(U, s, V, max(matrix.shape) * float(np.finfo(float).eps), _residual(A.T @ U, s, V))
 
 
@@ -208,6 +209,7 @@ def _arpack(matrix: Weighted, k: int, name: str) -> Factors:
     basis = np.linalg.qr(found)[0]
     U, s, turn = np.linalg.svd(A @ basis, full_matrices=False)
     V = basis @ turn.T
+    U[np.diff(A.tocsr().indptr) == 0], V[np.diff(A.tocsc().indptr) == 0] = 0, 0  # as above
     residual = _residual(A.T @ U, s, V)
     return Factors(U, s, V, 1e-7, residual) if tall else Factors(V, s, U, 1e-7, residual)
 

@@ -54,19 +54,6 @@ class Words(Sequence[str]):
         ends = self.offsets.tolist()
         return (raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends))
 
-    def find(self, word: str) -> int:
-        """Return the place of the word, or -1. Looks through the buffer, so no index is built for a few queries."""
-        key = word.encode()
-        if not key:
-            empty = np.flatnonzero(self.offsets[1:] == self.offsets[:-1])
-            return int(empty[0]) if len(empty) else -1
-        raw, at = self.data.tobytes(), -1
-        while (at := raw.find(key, at + 1)) >= 0:
-            i = int(np.searchsorted(self.offsets, at, "right")) - 1
-            if self.offsets[i] == at and self.offsets[i + 1] == at + len(key):
-                return i
-        return -1
-
 
 class Blocks:
     """An array that is produced while it is written: its dtype, the shape of one item, and an iterator of blocks."""

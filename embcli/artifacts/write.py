@@ -74,8 +74,8 @@ def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
     check_target(path)
     if path == "-" or _is_special(path):
         return _through(artifact, path, meta)
-    # a link stays a link: its target is replaced
-    return _beside(artifact, path, os.path.realpath(path), meta)
+    with _replacing(path) as file:
+        return _fill(file, artifact, path, meta, path)
 
 
 def _is_special(path: str) -> bool:
@@ -86,29 +86,33 @@ def _is_special(path: str) -> bool:
         return False
 
 
-def _beside(artifact: Artifact, path: str, target: str, meta: Mapping[str, Any]) -> str:
-    """Write a temporary file beside the target and rename it."""
-    for temporary in _names(target):
-        if os.path.lexists(temporary):
-            continue  # left behind by a process of the same number that was killed
-        made = False
-        try:
-            with _failing(path):
-                file = open(temporary, "x+b")  # noqa: SIM115 - closed by the next line but one
-            made = True
-            with _closing(file, path):
-                digest = _fill(file, artifact, path, meta, path)
-            signals.check()
-            with _failing(path):
-                os.replace(temporary, target)
-            return digest
-        except BaseException as e:
-            if isinstance(e, FileExistsError) and not made:
-                continue
+@contextmanager
+def _replacing(path: str) -> Iterator[IO[bytes]]:
+    """Yield a temporary file beside the target, which it replaces when all went well; else it is removed.
+
+    A link stays a link: its target is replaced.
+    """
+    target = os.path.realpath(path)
+    temporary = None
+    try:
+        for name in _names(target):
+            try:
+                with _failing(path):
+                    file = open(name, "x+b")  # noqa: SIM115 - closed below
+            except FileExistsError:
+                continue  # left behind by a process of the same number that was killed
+            temporary = name
+            break
+        with _closing(file, path):
+            yield file
+        signals.check()
+        with _failing(path):
+            os.replace(name, target)
+    except BaseException:
+        if temporary is not None:
             with suppress(OSError):
                 os.unlink(temporary)
-            raise
-    raise AssertionError("counting ended")
+        raise
 
 
 @contextmanager
@@ -121,22 +125,14 @@ def open_target(path: str) -> Iterator[IO[bytes]]:
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-        return
-    special, target = _is_special(path), os.path.realpath(path)
-    name = path if special else next(name for name in _names(target) if not os.path.lexists(name))
-    with _failing(path):
-        file = open(name, "wb" if special else "xb")  # noqa: SIM115 - closed by the next lines
-    try:
-        with _closing(file, path):
+    elif _is_special(path):
+        with _failing(path):
+            special = open(path, "wb")  # noqa: SIM115 - closed by the next line
+        with _closing(special, path):
+            yield special
+    else:
+        with _replacing(path) as file:
             yield file
-        if not special:
-            with _failing(path):
-                os.replace(name, target)
-    except BaseException:
-        if not special:
-            with suppress(OSError):
-                os.unlink(name)
-        raise
 
 
 def _names(target: str) -> Iterator[str]:

@@ -18,9 +18,8 @@ from embcli import __version__, stop
 from embcli.errors import EmbcliError, InputError
 from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, make
 
-#: Typer's own class of usage errors and its parent, reached without naming a private module
-_UsageError, _ClickError = typer.BadParameter.__mro__[1:3]
-
+#: Typer's own class of all errors that it reports, reached without naming a private module
+_ClickError = typer.BadParameter.__mro__[2]
 
 _DAMAGED_CACHE = "compiled kernels are damaged; remove the folder EMBCLI_CACHE, or embcli in the user's cache"
 _INTERRUPTED = "interrupted"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from embcli.cli.console import Console
@@ -33,14 +32,15 @@ def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> N
     from embcli.text.words import cut, cut_rule
 
     rule, words = cut_rule(params)
-    columns = [Column("piece"), Column("bytes")] + ([Column("id", "right")] if words else [])
-    rows = []
-    for piece in cut(params.text, rule):
-        row: list[Any] = [piece, piece.encode().hex(" ")]
-        if words:
-            at = words.find(piece)
-            row.append(at if at >= 0 else None)
-        rows.append(row)
+    pieces = cut(params.text, rule)
+    columns = [Column("piece"), Column("bytes")]
+    rows: list[list[Any]] = [[piece, piece.encode().hex(" ")] for piece in pieces]
+    if words:
+        from embcli.query.lookup import find
+
+        ids = find(words, set(pieces))
+        columns.append(Column("id", "right"))
+        rows = [[*row, ids.get(piece)] for piece, row in zip(pieces, rows, strict=True)]
     show(Table("", columns, rows), console)
 
 
@@ -49,7 +49,6 @@ def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> 
     from embcli.text.words import count_only
 
     stats = count_only(inputs, params, job)
-    stats = asdict(stats) if is_dataclass(stats) and not isinstance(stats, type) else dict(stats)
     if console.json:
         console.data_json(stats)
         return

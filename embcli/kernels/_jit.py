@@ -82,11 +82,3 @@ elif FIRST_RUN:
 def kernel(f: F) -> F:
     """Compile a loop over arrays: exact float rules, no GIL, division by zero gives inf as in NumPy."""
     return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy")(f)  # type: ignore[no-any-return,return-value,unused-ignore]
-
-
-def fast_kernel(f: F) -> F:
-    """Compile a loop whose sums may be reassociated (fastmath). Its inputs must be finite.
-
-    The compiled order is fixed by the code, never by the number of threads, so equal inputs still give equal bits.
-    """
-    return numba.njit(cache=CACHE is not None, nogil=True, fastmath=True, error_model="numpy")(f)  # type: ignore[no-any-return,return-value,unused-ignore]

@@ -18,7 +18,7 @@ FIVE = ("I like cats", "I like dogs", "I like cats", "I like pizza", "I like cat
 
 
 def of(counts: Counts, word: str, context: str) -> float:
-    return count_of(counts, counts.words.find(word), counts.words.find(context))
+    return count_of(counts, counts.words.index(word), counts.words.index(context))
 
 
 def test_the_five_sentences_of_the_sources() -> None:
@@ -29,7 +29,7 @@ def test_the_five_sentences_of_the_sources() -> None:
     assert of(counts, "like", "I") == 5
     assert of(counts, "cats", "I") == of(counts, "cats", "dogs") == 0
     rows = dense(counts) / np.linalg.norm(dense(counts), axis=1, keepdims=True)
-    cats, dogs, pizza = (rows[counts.words.find(word)] for word in ("cats", "dogs", "pizza"))
+    cats, dogs, pizza = (rows[counts.words.index(word)] for word in ("cats", "dogs", "pizza"))
     assert cats.tolist() == dogs.tolist() == pizza.tolist()
 
 

@@ -264,7 +264,7 @@ def test_the_cut_of_the_vocabulary_is_adopted(tmp_path: Path) -> None:
     assert (tokens.options["split"], tokens.options["lower"]) == ("whitespace", True)
     assert (tokens.text["split"], tokens.text["lower"]) == ("whitespace", True)
     rule, words = cut_rule(EncodeParams(words=True, vocab=vocab))
-    assert cut("A b,", rule) == ["a", "b,"] and words is not None and words.find("a") == 1
+    assert cut("A b,", rule) == ["a", "b,"] and words is not None and words.index("a") == 1
     with pytest.raises(UsageError, match="--split chars"):
         encoded(tmp_path, b"a\n", vocab=vocab, split="chars")
     with pytest.raises(UsageError, match="--lower"):

@@ -109,6 +109,12 @@ def _singular_values(artifact: Any, array: NDArray[Any], start: int, stop: int) 
         raise ValueError("singular_values is not descending from a finite number to zero or more")
 
 
+def _neighbors(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
+    part = array[start:stop]
+    if part.size and (part.min() < -1 or part.max() >= len(array)):
+        raise ValueError(f"neighbors holds a row outside 0 to {len(array) - 1:,}")
+
+
 _RULES: dict[tuple[str, str], Rule] = {
     ("tokens", "ids"): _ids,
     ("counts", "data"): _counts,
@@ -116,6 +122,8 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("", "indptr"): _ascending("indptr"),
     ("", "row_offsets"): _ascending("row_offsets"),
     ("", "word_offsets"): _ascending("word_offsets"),
+    ("", "label_offsets"): _ascending("label_offsets"),
+    ("knn", "neighbors"): _neighbors,
     ("", "unigram"): _unigram,
     ("", "singular_values"): _singular_values,
 }

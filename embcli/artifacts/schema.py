@@ -177,7 +177,8 @@ class Vectors(Artifact):
     """Word vectors.
 
     vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
-    singular_values : float64 (d,), descending.  documents : float32 (documents, d).
+    singular_values : float64 (d,), descending.
+    documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
     """
 
     kind: ClassVar[str] = "vectors"
@@ -187,12 +188,17 @@ class Vectors(Artifact):
         "unigram": Member(_INT),
         "contexts": Member(("f4",), 2, required=False),
         "singular_values": Member(_FLOAT, required=False),
+        "documents": Member(("f4",), 2, required=False),
+        "label_bytes": Member(("u1",), required=False),
+        "label_offsets": Member(_INT, required=False),
     }
     vectors: Any
     words: Words
     unigram: NDArray[np.int64]
     contexts: Any = None
     singular_values: Any = None
+    documents: Any = None
+    labels: Words | None = None
 
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
@@ -202,13 +208,41 @@ class Vectors(Artifact):
             raise ValueError(f"contexts have shape {self.contexts.shape}, vectors {self.vectors.shape}")
         if self.singular_values is not None:
             _same("singular_values", len(self.singular_values), self.vectors.shape[1])
+        if (self.documents is None) != (self.labels is None):
+            raise ValueError("documents and their labels go together, and one is missing")
+        if self.documents is not None and self.labels is not None:
+            _same("labels", len(self.labels), len(self.documents))
+            _same("dimensions of documents", self.documents.shape[1], self.vectors.shape[1])
+
+
+@dataclass(kw_only=True)
+class Knn(Artifact):
+    """The nearest neighbors of every row.
+
+    neighbors : int32 (n, k), rows of the nearest words, nearest first; -1 where there are fewer than k.
+    scores : float32 (n, k), cosine, dot product or distance; 0 where there is none.
+    words : of the n rows.
+    """
+
+    kind: ClassVar[str] = "knn"
+    members: ClassVar[dict[str, Member]] = {"neighbors": Member(("i4",), 2), "scores": Member(("f4",), 2), **_WORD}
+    neighbors: Any
+    scores: Any
+    words: Words
+
+    def check(self) -> None:
+        """Raise ValueError if sizes do not fit together."""
+        _same("words", len(self.words), len(self.neighbors))
+        if self.neighbors.shape != self.scores.shape:
+            raise ValueError(f"neighbors have shape {self.neighbors.shape}, scores {self.scores.shape}")
 
 
 #: the kinds by name, and which command makes each
-KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokens, Counts, Vectors)}
+KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokens, Counts, Vectors, Knn)}
 MAKERS = {
     "tokenizer": "embcli bpe-train corpus.txt -o tokenizer.npz",
     "tokens": "embcli encode corpus.txt --words -o tokens.npz",
     "counts": "embcli cooc tokens.npz -o counts.npz",
     "vectors": "embcli svd counts.npz -o vectors.npz",
+    "knn": "embcli neighbors vectors.npz --all -o knn.npz",
 }

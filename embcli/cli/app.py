@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated, Any, Optional
 
 import typer
@@ -23,6 +24,14 @@ _ClickError = typer.BadParameter.__mro__[2]
 
 _DAMAGED_CACHE = "compiled kernels are damaged; remove the folder EMBCLI_CACHE, or embcli in the user's cache"
 _INTERRUPTED = "interrupted"
+#: the functions behind the commands that print
+_PRINTING = {
+    "decode": "embcli.cli.queries:decode",
+    "neighbors": "embcli.cli.queries:neighbors",
+    "info": "embcli.cli.queries:info",
+    "eval": "embcli.cli.evaluation:evaluation",
+    "run": "embcli.cli.experiments:experiment",
+}
 
 
 def _annotation(f: Field) -> Any:
@@ -89,6 +98,8 @@ def _reads(step: Step) -> str:
     """Return the help text of a command's inputs."""
     if step.reads == ("text",):
         return "Files or folders of text; - is stdin."
+    if step.name == "run":
+        return "An experiment."
     if step.name == "neighbors":
         return "An artifact and queries, or artifacts, --, and queries."
     return (
@@ -108,9 +119,8 @@ def _dispatch(step: Step, inputs: list[str], made: list[Any]) -> None:
 
         run_step(step, inputs, made[0], made[1], console)
     else:
-        from embcli.cli import queries
-
-        getattr(queries, step.name)(inputs, made[0], console)
+        module, name = _PRINTING[step.name].split(":")
+        getattr(import_module(module), name)(inputs, made[0], console)
 
 
 def _version(value: bool) -> None:

@@ -8,13 +8,17 @@ nothing.
 from embcli.spec.common import Common, Step, StepCommon
 from embcli.spec.counts import ROWS as _COUNTS
 from embcli.spec.counts import CoocParams, SvdParams
+from embcli.spec.experiments import ROWS as _EXPERIMENTS
+from embcli.spec.experiments import RunParams
 from embcli.spec.options import Field, Opt, Params, fields, make, parse_size, recorded
 from embcli.spec.reports import ROWS as _REPORTS
-from embcli.spec.reports import InfoParams, NeighborsParams
+from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
 from embcli.spec.text import DecodeParams, EncodeParams
+from embcli.spec.vectors import ROWS as _VECTORS
+from embcli.spec.vectors import TransformParams
 
-STEPS: dict[str, Step] = {step.name: step for step in (*_TEXT, *_COUNTS, *_REPORTS)}
+STEPS: dict[str, Step] = {step.name: step for step in (*_TEXT, *_COUNTS, *_VECTORS, *_REPORTS, *_EXPERIMENTS)}
 
 __all__ = [
     "STEPS",
@@ -22,14 +26,17 @@ __all__ = [
     "CoocParams",
     "DecodeParams",
     "EncodeParams",
+    "EvalParams",
     "Field",
     "InfoParams",
     "NeighborsParams",
     "Opt",
     "Params",
+    "RunParams",
     "Step",
     "StepCommon",
     "SvdParams",
+    "TransformParams",
     "fields",
     "make",
     "parse_size",

@@ -27,12 +27,32 @@ class NeighborsParams(Params):
     min_score: Annotated[float | None, Opt("Leave out neighbors scoring below this.", unset="none")] = None
     centroid: Annotated[bool, Opt("List the rows nearest to the mean of all rows.")] = False
     table: Annotated[
-        Literal["input", "output", "sum"], Opt("Which vectors: of the words, of the contexts, or their sum.")
+        Literal["input", "output", "sum", "documents"],
+        Opt("Which vectors: of the words, of the contexts, their sum, or of the documents (words are folded in)."),
     ] = "input"
     weight: Annotated[
-        Literal["none", "log", "pmi", "ppmi"], Opt("Weight of count rows (counts artifacts only); PMI with --cds 0.75.")
-    ] = "ppmi"
-    format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.")] = "table"
+        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
+        Opt(
+            "Weight of count rows (counts artifacts only); PMI with --cds 0.75.",
+            unset="ppmi; document-term counts: tfidf",
+        ),
+    ] = None
+    all: Annotated[bool, Opt("Find the neighbors of every row: an artifact of kind knn, written to -o.")] = False
+    out: Annotated[
+        str | None,
+        Opt(
+            "File for the neighbors of every row (--all); - is stdout.",
+            ("-o",),
+            metavar="FILE",
+            recorded=False,
+            unset="none",
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),
+    ] = None
+    format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
 
     def check(self) -> None:
         """Refuse options that do not fit together."""
@@ -40,6 +60,85 @@ class NeighborsParams(Params):
             raise UsageError(f"--method mul: multiplies cosines; it cannot be combined with --metric {self.metric}")
         if self.min_score is not None and self.metric == "euclidean":
             raise UsageError("--min-score: cannot be combined with --metric euclidean, where a lower number is nearer")
+        if self.all != (self.out is not None):
+            raise UsageError("--all writes an artifact: give --all and -o FILE together")
+        if self.all and (self.words_from or self.centroid or self.method == "mul"):
+            raise UsageError("--all: takes no queries; leave out --words-from, --centroid and --method mul")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalParams(Params):
+    """Options of ``eval``."""
+
+    similarity: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Word pairs and scores by people, one pair a line; Spearman's correlation with cosines.",
+            ("-s",),
+            metavar="FILE",
+            file=True,
+        ),
+    ] = ()
+    analogies: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Questions 'a b c d' with sections ': name'; right if d is nearest to b - a + c.",
+            ("-a",),
+            metavar="FILE",
+            file=True,
+        ),
+    ] = ()
+    method: Annotated[
+        Literal["add", "mul", "both"], Opt("Analogies by 3CosAdd, 3CosMul (Levy and Goldberg 2014), or both.")
+    ] = "add"
+    table: Annotated[
+        Literal["input", "output", "sum"], Opt("Which vectors: of the words, of the contexts, or their sum.")
+    ] = "input"
+    weight: Annotated[
+        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
+        Opt(
+            "Weight of count rows (counts artifacts only); PMI with --cds 0.75.",
+            unset="ppmi; document-term counts: tfidf",
+        ),
+    ] = None
+    restrict: Annotated[
+        int | None,
+        Opt("Evaluate the N most frequent words only; other words are unknown.", min=1, metavar="N", unset="all"),
+    ] = None
+    case: Annotated[
+        Literal["fold", "exact"],
+        Opt("Words of the files match whatever their case (the most frequent form), or exactly."),
+    ] = "fold"
+    sections: Annotated[bool, Opt("Show each section of the analogy files.")] = False
+    misses: Annotated[int, Opt("List this many failed analogies a file, with what was found.", min=0, metavar="N")] = 0
+    geometry: Annotated[
+        bool, Opt("Report norms, mean cosine, distances, and the spectrum, by frequency band; under-trained rows.")
+    ] = False
+    undertrained: Annotated[
+        Literal["auto", "tied", "untied"],
+        Opt("Score of under-trained rows (Land and Bartolo 2024): by the input table, or by the output table."),
+    ] = "auto"
+    clusters: Annotated[
+        int, Opt("Cluster the rows by k-means and show the cluster nearest to the centroid.", min=0, metavar="K")
+    ] = 0
+    top: Annotated[int, Opt("Rows to list in --geometry and --clusters.", ("-k",), min=1)] = 10
+    seed: Annotated[int, Opt("Seed of k-means and of sampled pairs.", min=0, max=2**63 - 1)] = 0
+    threads: Annotated[
+        int | None,
+        Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),
+    ] = None
+    format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
+
+    def check(self) -> None:
+        """Refuse to do nothing, and options without what they belong to."""
+        if not (self.similarity or self.analogies or self.geometry or self.clusters):
+            raise UsageError(
+                "nothing to evaluate: give --similarity FILE, --analogies FILE, --geometry or --clusters K"
+            )
+        if (self.misses or self.sections or self.method != "add") and not self.analogies:
+            raise UsageError("--misses, --sections and --method belong to --analogies; give --analogies FILE too")
+        if self.clusters == 1:
+            raise UsageError("--clusters: expected at least 2, found 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +169,24 @@ ROWS = (
         ),
         many=True,
         metavar="ARTIFACT QUERY...",
+    ),
+    Step(
+        "eval",
+        EvalParams,
+        "embcli.query.evaluate:evaluate",
+        ("vectors", "counts"),
+        None,
+        "Reports",
+        "Score vectors on word similarities and analogies, and look at their geometry.",
+        "Several artifacts make a leaderboard. Similarity files: two words and a score a line, between tabs, blanks "
+        "or commas, with or without a header. Analogy files: four words a line, sections ': name'. Coverage is always "
+        "shown, and analogies are scored over the known questions and over all.",
+        (
+            "embcli eval vectors.npz --similarity data/similarity.tsv --analogies data/questions.txt",
+            "embcli eval svd.npz vectors.npz -a data/questions.txt --restrict 30000 --misses 5",
+        ),
+        many=True,
+        metavar="ARTIFACT...",
     ),
     Step(
         "info",

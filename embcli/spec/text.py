@@ -31,6 +31,18 @@ class EncodeParams(Params):
         ),
     ] = None
     unk: Annotated[str | None, Opt("Keep dropped words as this one word.", metavar="TOKEN")] = None
+    phrases: Annotated[
+        int,
+        Opt(
+            "Join words that stand together into phrases, in this many passes (word2phrase).", min=0, max=8, metavar="N"
+        ),
+    ] = 0
+    phrase_threshold: Annotated[
+        float, Opt("Join a pair that scores above this: (n(ab) - discount) N / (n(a) n(b)).", above=0)
+    ] = 100.0
+    phrase_discount: Annotated[
+        float | None, Opt("Taken off a pair's count, against phrases of rare words.", min=0, unset="--min-count")
+    ] = None
     gaps: Annotated[
         Literal["close", "keep"], Opt("Dropped words close the gap, or keep their place in windows (as id V).")
     ] = "close"
@@ -52,6 +64,12 @@ class EncodeParams(Params):
             raise UsageError("--max-vocab: cannot be combined with --vocab, which fixes the vocabulary")
         if self.unk is not None and self.gaps == "keep":
             raise UsageError("--unk: cannot be combined with --gaps keep: a dropped word is either a word or a gap")
+        if self.phrases and self.split == "chars":
+            raise UsageError("--phrases: joins words, not characters; leave out --split chars")
+        if self.phrases and self.vocab:
+            raise UsageError("--phrases: cannot be combined with --vocab, which brings its own phrases")
+        if not self.phrases and (self.phrase_threshold, self.phrase_discount) != (100.0, None):
+            raise UsageError("--phrase-threshold and --phrase-discount belong to --phrases; give --phrases N too")
         if self.unk is not None and (not self.unk or "\n" in self.unk):
             raise UsageError("--unk: expected a word without line ends")
 

@@ -1,0 +1,42 @@
+"""Commands that run other commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from embcli.spec.common import Step
+from embcli.spec.options import Opt, Params
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunParams(Params):
+    """Options of ``run``."""
+
+    dry_run: Annotated[
+        bool, Opt("Only print the shell commands that would be run, marking what is up to date.", ("-n",))
+    ] = False
+    force: Annotated[bool, Opt("Build everything again, up to date or not.", ("-f",))] = False
+    only: Annotated[tuple[str, ...], Opt("Build this step and what it needs, nothing else.", metavar="STEP")] = ()
+    jobs: Annotated[int, Opt("Independent steps to run at the same time.", ("-j",), min=1, max=256, metavar="N")] = 1
+    threads: Annotated[
+        int | None, Opt("Worker threads of each step; results do not depend on it.", min=1, max=1024, unset="all cores")
+    ] = None
+    progress: Annotated[bool | None, Opt("Show progress on stderr.", unset="on a terminal")] = None
+
+
+ROWS = (
+    Step(
+        "run",
+        RunParams,
+        "embcli.pipeline.runner:run",
+        ("yaml",),
+        None,
+        "Experiments",
+        "Build an experiment written in YAML, step by step, and print its report.",
+        "What is up to date, by the digests of inputs, options and version, is not built again. Paths are relative to "
+        "the YAML file. See experiments/quickstart.yaml.",
+        ("embcli run experiments/quickstart.yaml --dry-run", "embcli run experiments/quickstart.yaml --only vectors"),
+        metavar="YAML",
+    ),
+)

@@ -68,7 +68,7 @@ def _check_small(opened: Opened, artifact: Artifact) -> None:
                 checks.check(artifact, name, array, start, stop)
                 release(array, start, stop)
     for field, words in words_of(artifact):
-        if max(words.data.nbytes, words.offsets.nbytes) < checks.SMALL:
+        if field not in artifact.raw and max(words.data.nbytes, words.offsets.nbytes) < checks.SMALL:
             checks.check_utf8(field, words)
 
 

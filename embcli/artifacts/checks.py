@@ -123,6 +123,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("", "row_offsets"): _ascending("row_offsets"),
     ("", "word_offsets"): _ascending("word_offsets"),
     ("", "label_offsets"): _ascending("label_offsets"),
+    ("", "token_offsets"): _ascending("token_offsets"),
     ("knn", "neighbors"): _neighbors,
     ("", "unigram"): _unigram,
     ("", "singular_values"): _singular_values,

@@ -85,6 +85,8 @@ class Artifact:
     """
 
     kind: ClassVar[str] = ""
+    #: fields of words that are bytes of any kind, not UTF-8
+    raw: ClassVar[tuple[str, ...]] = ("tokens",)
     members: ClassVar[dict[str, Member]] = {}
     stats: dict[str, Any] = field(default_factory=dict)
     text: dict[str, Any] = field(default_factory=dict)
@@ -102,6 +104,50 @@ def _same(what: str, found: int, expected: int) -> None:
         raise ValueError(f"{what} has {found:,} entries where {expected:,} are due")
 
 
+_TOKENIZER = {
+    "token_bytes": Member(("u1",)),
+    "token_offsets": Member(_INT),
+    "merges": Member(("i4",), 2),
+    "merge_counts": Member(_INT),
+    "special_ids": Member(_INT),
+}
+
+
+@dataclass(kw_only=True)
+class Tokenizer(Artifact):
+    """A byte-pair encoding.
+
+    tokens : the bytes of every id; byte-level tokens need not be UTF-8, and an id without a token has no bytes.
+    merges : int32 (n, 2), ids of the two parts, in the order in which they were learned; the result of a merge is the
+    token that its bytes spell. merge_counts : int64 (n,), how often the pair occurred then, 0 where it is not known.
+    special_ids : int64, ids of the special tokens.
+    ``text``: ``unit`` (bpe), ``base`` (byte or char), ``pattern`` (its name, or custom) and ``regex``, ``end_of_word``,
+    ``rank_by`` (merge, or token where any two parts that spell a token merge: tiktoken).
+    """
+
+    kind: ClassVar[str] = "tokenizer"
+    members: ClassVar[dict[str, Member]] = dict(_TOKENIZER)
+    tokens: Words
+    merges: Any
+    merge_counts: NDArray[np.int64]
+    special_ids: NDArray[np.int64]
+
+    def check(self) -> None:
+        """Raise ValueError if sizes do not fit together."""
+        check_tokenizer(self)
+
+
+def check_tokenizer(made: Any) -> None:
+    """Raise ValueError if the arrays of a tokenizer do not fit together."""
+    if made.merges.shape[1] != 2:
+        raise ValueError(f"merges have shape {made.merges.shape} where two columns are due")
+    _same("merge_counts", len(made.merge_counts), len(made.merges))
+    for name in ("merges", "special_ids"):
+        ids = getattr(made, name)
+        if ids.size and not (int(ids.min()) >= 0 and int(ids.max()) < len(made.tokens)):
+            raise ValueError(f"{name} hold an id outside 0 to {len(made.tokens) - 1:,}")
+
+
 @dataclass(kw_only=True)
 class Tokens(Artifact):
     """Token ids of a text, row by row.
@@ -110,6 +156,7 @@ class Tokens(Artifact):
     row_offsets : int64 (rows + 1); row r is ids[row_offsets[r]:row_offsets[r + 1]].
     words : the V types, most frequent first, ties by UTF-8 bytes.
     unigram : int64 (V,), how often each type stands in this text.
+    Of BPE tokens the words are the readable forms of the tokenizer's tokens, whose arrays are here too.
     ``stats["open_rows"]``: the numbers of the rows whose last LF was missing in the input.
     """
 
@@ -119,15 +166,26 @@ class Tokens(Artifact):
         "row_offsets": Member(_INT),
         **_WORD,
         "unigram": Member(_INT),
+        **{name: Member(m.dtypes, m.ndim, False) for name, m in _TOKENIZER.items()},
     }
     ids: Any
     row_offsets: Any
     words: Words
     unigram: NDArray[np.int64]
+    tokens: Words | None = None
+    merges: Any = None
+    merge_counts: Any = None
+    special_ids: Any = None
 
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
         _same("unigram", len(self.unigram), len(self.words))
+        parts = (self.tokens, self.merges, self.merge_counts, self.special_ids)
+        if any(part is None for part in parts) != all(part is None for part in parts):
+            raise ValueError("a part of the tokenizer's arrays is missing")
+        if self.tokens is not None:
+            _same("tokens", len(self.tokens), len(self.words))
+            check_tokenizer(self)
         if len(self.row_offsets) < 1 or self.row_offsets[0] != 0 or self.row_offsets[-1] != len(self.ids):
             raise ValueError("row_offsets do not span the ids")
 
@@ -238,7 +296,7 @@ class Knn(Artifact):
 
 
 #: the kinds by name, and which command makes each
-KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokens, Counts, Vectors, Knn)}
+KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokenizer, Tokens, Counts, Vectors, Knn)}
 MAKERS = {
     "tokenizer": "embcli bpe-train corpus.txt -o tokenizer.npz",
     "tokens": "embcli encode corpus.txt --words -o tokens.npz",

@@ -14,7 +14,7 @@ from embcli.spec.options import Field, Opt, Params, fields, make, parse_size, re
 from embcli.spec.reports import ROWS as _REPORTS
 from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
-from embcli.spec.text import DecodeParams, EncodeParams
+from embcli.spec.text import BpeTrainParams, DecodeParams, EncodeParams
 from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
@@ -22,6 +22,7 @@ STEPS: dict[str, Step] = {step.name: step for step in (*_TEXT, *_COUNTS, *_VECTO
 
 __all__ = [
     "STEPS",
+    "BpeTrainParams",
     "Common",
     "CoocParams",
     "DecodeParams",

@@ -39,6 +39,12 @@ def in_shell(path: str) -> str:
     return "'" + show(path).replace("'", "'\"'\"'") + "'"
 
 
+def is_zip(path: str) -> bool:
+    """Say whether a file begins like a zip, as every artifact does."""
+    with open(path, "rb") as f:
+        return f.read(4) == b"PK\x03\x04"
+
+
 def what_is(head: bytes) -> str:
     """Return what a file that begins like this looks like, such as 'text' or 'compressed by gzip'."""
     if not head:

@@ -55,6 +55,12 @@ class Words(Sequence[str]):
         return (raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends))
 
 
+def readable(spelled: bytes) -> str:
+    r"""Return the bytes of a token as text: UTF-8 as it is, other bytes and control characters as ``\x1b`` or ``\n``."""
+    text = spelled.replace(b"\\x", b"\\\\x").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text)
+
+
 class Blocks:
     """An array that is produced while it is written: its dtype, the shape of one item, and an iterator of blocks."""
 
@@ -122,7 +128,7 @@ class Tokenizer(Artifact):
     token that its bytes spell. merge_counts : int64 (n,), how often the pair occurred then, 0 where it is not known.
     special_ids : int64, ids of the special tokens.
     ``text``: ``unit`` (bpe), ``base`` (byte or char), ``pattern`` (its name, or custom) and ``regex``, ``end_of_word``,
-    ``rank_by`` (merge, or token where any two parts that spell a token merge: tiktoken).
+    ``whole`` (a piece that is a token is not taken apart: tiktoken).
     """
 
     kind: ClassVar[str] = "tokenizer"

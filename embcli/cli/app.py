@@ -29,6 +29,7 @@ _PRINTING = {
     "decode": "embcli.cli.queries:decode",
     "neighbors": "embcli.cli.queries:neighbors",
     "info": "embcli.cli.queries:info",
+    "convert": "embcli.cli.outside:convert",
     "eval": "embcli.cli.evaluation:evaluation",
     "run": "embcli.cli.experiments:experiment",
 }
@@ -98,8 +99,8 @@ def _reads(step: Step) -> str:
     """Return the help text of a command's inputs."""
     if step.reads == ("text",):
         return "Files or folders of text; - is stdin."
-    if step.name == "run":
-        return "An experiment."
+    if step.name in ("run", "convert"):
+        return "An experiment." if step.name == "run" else "An artifact, or a file or folder of another program."
     if step.name == "neighbors":
         return "An artifact and queries, or artifacts, --, and queries."
     return (

@@ -29,6 +29,9 @@ def show(table: Table, console: Console, form: str = "table") -> None:
 
 def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print how one string is cut: a line a piece, with its bytes and, where --vocab is given, its id."""
+    if params.tokenizer:
+        _pieces(params, console)
+        return
     from embcli.text.words import cut, cut_rule
 
     rule, words = cut_rule(params)
@@ -44,6 +47,36 @@ def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> N
     show(Table("", columns, rows), console)
 
 
+def _pieces(params: Any, console: Console) -> None:
+    """Print the ids of one string: a line a token, with the bytes it spells and a mark where a piece begins."""
+    from embcli.text.bpe_encode import encode_text as encoded
+    from embcli.text.bpe_encode import read_tokenizer
+
+    view = read_tokenizer(params.tokenizer)
+    columns = [Column("piece", "right"), Column("id", "right"), Column("token"), Column("bytes")]
+    rows: list[list[Any]] = []
+    text = params.text.encode("utf-8", "surrogateescape")
+    for i, (_, ids) in enumerate(encoded(text, view, params.specials, params.errors), 1):
+        rows += [[i, at, view.readable(at), view.tokens.bytes_at(at).hex(" ")] for at in ids]
+    show(Table("", columns, rows), console)
+
+
+def train_explain(inputs: list[str], params: Any, job: Job, console: Console) -> None:
+    """Print the first merges of the slow readable version, each with the pairs that came closest."""
+    from embcli.artifacts.schema import readable
+    from embcli.text.bpe_train import explain
+
+    columns = [Column("step", "right"), Column("left"), Column("right"), Column("token"), Column("id", "right")]
+    columns += [Column("count", "right"), Column("next best pairs")]
+    rows: list[list[Any]] = []
+    for i, (step, tokens) in enumerate(explain(inputs, params, job), 1):
+        a, b = (readable(tokens[at]) for at in step.pair)
+        others = sorted((pair for pair in step.counts if pair != step.pair), key=lambda p: (-step.counts[p], p))[:3]
+        near = ", ".join(f"{readable(tokens[x])}+{readable(tokens[y])} {step.counts[x, y]:,}" for x, y in others)
+        rows.append([i, a, b, readable(tokens[step.id]), step.id, step.count, near])
+    show(Table("", columns, rows), console)
+
+
 def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print how many tokens and types the text has, without writing ids."""
     from embcli.text.words import count_only
@@ -51,6 +84,10 @@ def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> 
     stats = count_only(inputs, params, job)
     if console.json:
         console.data_json(stats)
+        return
+    if params.tokenizer:
+        for key in ("tokens", "types_used", "bytes_read", "bytes_per_token", "rows", "specials_found"):
+            console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")
         return
     for key in ("tokens_read", "types_read", "highest_count", "tokens_kept", "types_kept", "rows"):
         console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")

@@ -29,7 +29,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         note=console.say,
         warn=console.warn,
     )
-    if printing is not None and step.name == "encode":
+    if printing is not None and step.name in ("encode", "bpe-train"):
         printing(inputs, params, job, console)
         return
     with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
@@ -65,6 +65,8 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_text
     if step.name == "encode" and params.count:
         return prints.encode_count
+    if step.name == "bpe-train" and params.explain:
+        return prints.train_explain
     if step.name == "cooc" and params.top:
         return prints.cooc_top
     return None

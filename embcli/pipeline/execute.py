@@ -47,6 +47,8 @@ def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> O
         else [(a.kind, a.digest, a.meta) for a in given]
     )
     meta = provenance.compose(step.name, params, job.seed, sources, artifact, files)
+    if step.reads == ("text",):
+        meta["inputs"] = job.sources  # of which there may be more when the artifact has been written
     digest = store.write(artifact, out, meta)
     return Outcome(artifact.kind, digest, meta)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from embcli.artifacts.build import member_of
-from embcli.artifacts.schema import Artifact, Counts, Tokens, Vectors, Words
+from embcli.artifacts.schema import Artifact, Counts, Tokenizer, Tokens, Vectors, Words, readable
 from embcli.errors import InputError, KindError
 from embcli.query.lookup import find, suggest, words_at
 from embcli.spec import InfoParams
@@ -73,7 +73,7 @@ def _first_tokens(tokens: Tokens, rows: int) -> list[dict[str, Any]]:
         known = ids < len(tokens.words)
         words = iter(words_at(tokens.words, ids[known]))
         shown = [next(words) if here else "_" for here in known.tolist()]
-        joint = "" if (tokens.text or {}).get("split") == "chars" else " "
+        joint = "" if (tokens.text or {}).get("split") == "chars" else "|" if tokens.tokens is not None else " "
         text = joint.join(shown) + (" ..." if stop - start > _WORDS else "")
         found.append({"row": row, "tokens": stop - start, "text": text})
     return found
@@ -107,13 +107,25 @@ def _first_vectors(vectors: Vectors, rows: int) -> list[dict[str, Any]]:
     ]
 
 
+def _first_merges(made: Tokenizer, rows: int) -> list[dict[str, Any]]:
+    """Return the first merges: the two parts, what they spell, and how often they stood together."""
+    return [
+        {"left": readable(made.tokens.bytes_at(a)), "right": readable(made.tokens.bytes_at(b)), "count": count}
+        for (a, b), count in zip(
+            np.asarray(made.merges[:rows]).tolist(), np.asarray(made.merge_counts[:rows]).tolist(), strict=True
+        )
+    ]
+
+
 _FIRST: dict[type, Callable[[Any, int], list[dict[str, Any]]]] = {
-    Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors,
+    Tokenizer: _first_merges, Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors,
 }  # fmt: skip
 
 
 def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]]:
     """Yield the words of an artifact with their counts, in their order. Raises KindError if it has none."""
+    if isinstance(artifact, Tokenizer):
+        return ((readable(artifact.tokens.bytes_at(i)), i) for i in range(len(artifact.tokens)))
     words = getattr(artifact, "words", None)
     if artifact is None or words is None:
         raise KindError(f"{name}: has no vocabulary to print")

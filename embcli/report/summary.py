@@ -7,7 +7,9 @@ from typing import Any
 
 def sentence(kind: str, meta: dict[str, Any]) -> str:
     """Return what was made, with the figures that a user checks first."""
-    return {"tokens": _tokens, "counts": _counts, "vectors": _vectors}[kind](meta["stats"], meta["options"])
+    return {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors}[kind](
+        meta["stats"], meta["options"]
+    )
 
 
 def counted(n: int, noun: str) -> str:
@@ -20,7 +22,25 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
+def _tokenizer(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    text = f"{counted(stats['vocab'], 'entry')}".replace("entrys", "entries")
+    text += f", {counted(stats['merges'], 'merge')}"
+    if "pieces" in stats:
+        text += f" learned from {counted(stats['pieces'], 'piece')} ({stats['types']:,} different)"
+    return text
+
+
+def _pieces(stats: dict[str, Any]) -> str:
+    text = f"{counted(stats['tokens'], 'token')} ({stats['types_used']:,} different) in {counted(stats['rows'], 'row')}"
+    text += f", {stats['bytes_per_token']:.2f} bytes a token"
+    if found := stats.get("specials_found"):
+        text += f", {counted(found, 'special token')}"
+    return text
+
+
 def _tokens(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    if "bytes_per_token" in stats:
+        return _pieces(stats)
     kept, read = stats["tokens_kept"], stats["tokens_read"]
     text = (
         f"kept {stats['types_kept']:,} of {stats['types_read']:,} types and {kept:,} of {read:,} tokens "

@@ -11,6 +11,8 @@ from embcli.spec.counts import CoocParams, SvdParams
 from embcli.spec.experiments import ROWS as _EXPERIMENTS
 from embcli.spec.experiments import RunParams
 from embcli.spec.options import Field, Opt, Params, fields, make, parse_size, recorded
+from embcli.spec.outside import ROWS as _OUTSIDE
+from embcli.spec.outside import ConvertParams
 from embcli.spec.reports import ROWS as _REPORTS
 from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
@@ -18,12 +20,15 @@ from embcli.spec.text import BpeTrainParams, DecodeParams, EncodeParams
 from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
-STEPS: dict[str, Step] = {step.name: step for step in (*_TEXT, *_COUNTS, *_VECTORS, *_REPORTS, *_EXPERIMENTS)}
+STEPS: dict[str, Step] = {
+    step.name: step for step in (*_TEXT, *_COUNTS, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
+}
 
 __all__ = [
     "STEPS",
     "BpeTrainParams",
     "Common",
+    "ConvertParams",
     "CoocParams",
     "DecodeParams",
     "EncodeParams",

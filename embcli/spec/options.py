@@ -51,8 +51,8 @@ class Field:
 
     @property
     def flag(self) -> str:
-        """The long option: ``min_count`` is ``--min-count``."""
-        return "--" + self.name.replace("_", "-")
+        """The long option: ``min_count`` is ``--min-count``, ``from_`` is ``--from``."""
+        return "--" + self.name.rstrip("_").replace("_", "-")
 
     def convert(self, value: Any) -> Any:
         """Return the value as its declared type, or raise UsageError that says what was found and what is allowed.
@@ -148,6 +148,7 @@ def make(params: type[Params], values: Mapping[str, Any]) -> Any:
     done = {}
     for key, value in values.items():
         name = key.replace("-", "_")
+        name = name + "_" if name + "_" in known else name
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""

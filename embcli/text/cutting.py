@@ -99,7 +99,7 @@ class Lane:
                 fault = _fault(buffer, at, stop)
                 break
             else:
-                text, n = _mend(buffer[at:stop].tobytes(), self.cut.errors)
+                text, n = mend(buffer[at:stop].tobytes(), self.cut.errors)
                 buffer, stop, bad = buffer_of(text), len(text), bad + n
                 state[k.POS] = 0
         lines = lines[: int(state[k.LINES])]
@@ -123,7 +123,7 @@ def _fault(buffer: NDArray[np.uint8], at: int, stop: int) -> Fault:
     raise AssertionError("Python and the kernel disagree about UTF-8")
 
 
-def _mend(data: bytes, errors: str) -> tuple[bytes, int]:
+def mend(data: bytes, errors: str) -> tuple[bytes, int]:
     """Return the text with bad sequences replaced by U+FFFD or left out, and how many there were (maximal subparts)."""
     text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd") - data.count("\ufffd".encode())

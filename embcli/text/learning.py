@@ -134,7 +134,9 @@ class _Learner:
             tell(int(state[k.TOKENS]))
         n, m = int(state[k.TOKENS]), int(state[k.MERGES])
         begin = self.tokens.begin[: n + 1].copy()
-        return Learned(Words(self.tokens.data[: begin[-1]].copy(), begin), self.merges[:m].copy(), self.counts[:m].copy())
+        return Learned(
+            Words(self.tokens.data[: begin[-1]].copy(), begin), self.merges[:m].copy(), self.counts[:m].copy()
+        )
 
     def _grow(self) -> None:
         """Make room for the next merge, and for more like it."""

@@ -87,7 +87,7 @@ def scan(inputs: Sequence[str], cut: Cut, mode: str, job: Job, *, spill: bool, b
         free.append(lane)
         return lane, found
 
-    for lane, found in job.map(work, _batches(corpus, block)):
+    for lane, found in job.map(work, batches(corpus, block)):
         before = made.rows.tokens
         for part, read in found:
             ends = made.rows.add(part, read)
@@ -107,7 +107,7 @@ def _new_lane(lanes: list[Lane], cut: Cut) -> int:
     return lanes.index(lane)
 
 
-def _batches(corpus: Corpus, block: int) -> Iterator[list[Block]]:
+def batches(corpus: Corpus, block: int) -> Iterator[list[Block]]:
     """Yield blocks as pieces of work: alone, or many small files together."""
     batch: list[Block] = []
     size = 0

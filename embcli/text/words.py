@@ -45,6 +45,10 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
     UsageError : an option conflicts with how the text of ``--vocab`` was cut.
     NumbersError : no word is left.
     """
+    if params.tokenizer is not None:
+        from embcli.text.bpe_encode import encode_pieces
+
+        return encode_pieces(inputs, params, job, block=block)
     rule, given, unk = _resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=True, block=block)
     census = merge(found.lanes, rule.lower)
@@ -73,6 +77,10 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
 
 def count_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[str, Any]:
     """Return the ``stats`` that ``encode`` would store. No ids are made, and that no word is left is no error."""
+    if params.tokenizer is not None:
+        from embcli.text.bpe_encode import count_pieces_only
+
+        return count_pieces_only(inputs, params, job)
     rule, given, unk = _resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=False)
     census = merge(found.lanes, rule.lower)

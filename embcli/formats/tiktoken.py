@@ -1,0 +1,93 @@
+"""Rank files of tiktoken: a line a token, its bytes in base64 and its rank, which is its id."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from embcli.artifacts.schema import Tokenizer
+from embcli.errors import InputError, UsageError
+from embcli.formats.parts import assembled, exportable, with_recovered
+
+
+def looks_like(head: bytes) -> bool:
+    """Return whether a file begins like a rank file."""
+    parts = head.split(b"\n", 1)[0].split()
+    return len(parts) == 2 and parts[1].isdigit() and _decoded(parts[0]) is not None
+
+
+def _decoded(text: bytes) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+
+
+def read(name: str, data: bytes, pattern: str | None, special: Sequence[str]) -> Tokenizer:
+    """Return the tokenizer of a rank file; its merges are recovered.
+
+    Parameters
+    ----------
+    pattern
+        How text is cut, which the file does not say.
+    special
+        Special tokens as ``TOKEN=ID``.
+
+    Raises InputError for a line that is no rank, UsageError without a pattern.
+    """
+    if pattern is None:
+        raise UsageError(f"{name}: a rank file does not say how text is cut; give --pattern gpt2, gpt4 or gpt4o")
+    tokens: dict[int, bytes] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        parts = line.split()
+        spelled = _decoded(parts[0]) if len(parts) == 2 and parts[1].isdigit() else None
+        if not spelled:
+            raise InputError(f"{name}: line {number:,}: expected a token in base64 and its rank, found {line[:40]!r}")
+        if (rank := int(parts[1])) in tokens:
+            raise InputError(f"{name}: line {number:,}: the rank {rank:,} is there twice")
+        tokens[rank] = spelled
+    if len(set(tokens.values())) < len(tokens):
+        raise InputError(f"{name}: damaged: a token is there twice")
+    extra = _specials(special)
+    for token, at in extra.items():
+        if at in tokens:
+            raise UsageError(f"--special {token.decode('utf-8', 'replace')}={at}: the file has a token of this id")
+        tokens[at] = token
+    return with_recovered(assembled(name, tokens, list(extra.values()), pattern, whole=True))
+
+
+def _specials(special: Sequence[str]) -> dict[bytes, int]:
+    found = {}
+    for each in special:
+        token, _, at = each.rpartition("=")
+        if not token or not at.isdigit():
+            raise UsageError(f"--special: expected TOKEN=ID, such as '<|endoftext|>=100257', found {each!r}")
+        found[token.encode("utf-8", "surrogateescape")] = int(at)
+    return found
+
+
+def write(made: Any) -> tuple[Iterator[bytes], list[str]]:
+    """Return a rank file in blocks, and what it cannot hold, for the person who converts.
+
+    Raises InputError if ranks would merge otherwise than this tokenizer does.
+    """
+    view = exportable(made, "a rank file")
+    results = view.results
+    if (np.diff(results) <= 0).any():
+        at = int(np.argmax(np.diff(results) <= 0)) + 1
+        raise InputError(
+            f"{made.path}: merge {at + 1:,} ({view.readable(int(results[at]))!r}) comes after one with a higher id, so "
+            "ranks would merge in another order; convert to tokenizer-json"
+        )
+    lost = [f"the pattern {view.text['pattern']}"]
+    if view.special:
+        names = [f"{view.readable(i)}={i}" for i in sorted(view.special)]
+        lost.append(f"the special tokens {', '.join(names[:5])}{' ...' * (len(names) > 5)}")
+    lines = (base64.b64encode(made.tokens.bytes_at(i)) + b" %d\n" % i for i in np.flatnonzero(view.ordinary).tolist())
+    return lines, [f"a rank file does not hold {' and '.join(lost)}; give them to tiktoken.Encoding"]

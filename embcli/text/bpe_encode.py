@@ -1,0 +1,303 @@
+"""Text to ids by a tokenizer (``encode --tokenizer``), and back: each distinct piece is merged once in a lane.
+
+Cutting is pretokens.py, the loops are ``kernels.pieces``. Ids are written while the text is read. The result does not
+depend on the threads: what a piece becomes depends on the piece alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import store
+from embcli.artifacts.schema import Blocks, Tokens
+from embcli.artifacts.spill import Spill
+from embcli.errors import InputError, KindError, NumbersError
+from embcli.job import Job, human_bytes
+from embcli.kernels import pieces as k
+from embcli.kernels.pretoken import SPECIAL
+from embcli.spec import EncodeParams
+from embcli.text.corpus import BLOCK, Block, Corpus, buffer_of
+from embcli.text.cutting import Fault, Read, mend
+from embcli.text.patterns import Splitter
+from embcli.text.pretokens import PieceLane, split
+from embcli.text.rows import Rows
+from embcli.text.scan import batches
+from embcli.text.tokenizer import View
+from embcli.text.typetable import TypeTable
+
+#: a lane whose pieces take more than this many ids starts afresh, so that memory stays bounded
+_MOST_IDS = 1 << 25
+
+
+class TypeIds:
+    """The ids of the types of a table, and room to merge in.
+
+    ids : int32, of all types; type t has ``ids[starts[t]:starts[t + 1]]``.  unseen : int64 (2,), characters without
+    an id so far, and the last of them.
+    """
+
+    def __init__(self, view: View, errors: str = "strict") -> None:
+        self.view, self.done = view, 0
+        self.base = view.base_for(errors)
+        self.ids, self.starts = np.empty(1 << 16, np.int32), np.zeros(1 << 14, np.int64)
+        self.unseen = np.zeros(2, np.int64)
+        self._room = room(1 << 10)
+
+    def add(self, table: TypeTable) -> None:
+        """Encode the types of a table that are not encoded yet."""
+        view, total = self.view, len(table)
+        if total + 1 > len(self.starts):
+            self.starts = np.concatenate([self.starts, np.zeros(max(total, len(self.starts)), np.int64)])
+        begins, data = table.begins, table.types.data
+        while self.done < total:
+            before = self.done
+            self.done = int(
+                k.encode_types(
+                    view.rules, self._room, self.base, view.tail, data, begins, before, total,
+                    self.ids, self.starts, self.unseen,
+                )
+            )  # fmt: skip
+            if self.done < total:
+                self._grow(int(begins[self.done + 1] - begins[self.done]) + 1)
+
+    def _grow(self, size: int) -> None:
+        if size > len(self._room.rule):
+            self._room = room(size)
+        if self.starts[self.done] + size > len(self.ids):
+            self.ids = np.concatenate([self.ids, np.empty(max(size, len(self.ids)), np.int32)])
+
+
+def room(size: int) -> k.Room:
+    """Return room to merge pieces of ``size`` symbols; long ones take 28 bytes a symbol."""
+    long = size if size > k.SHORT else 0
+    return k.Room(
+        np.empty(max(size, k.SHORT), np.uint64), np.empty(long, np.int32), np.empty(long, np.int32),
+        np.empty(3 * long, np.uint64),
+    )  # fmt: skip
+
+
+class Encoder:
+    """A lane: encodes blocks of text, one thread at a time.
+
+    Parameters
+    ----------
+    view : the tokenizer.
+    splitter : its pattern, and the special tokens to look for.
+    rows : ``line``, ``blank-line`` or ``file``, see ``Rows``.
+    errors : characters without an id, and bytes that are not UTF-8 where symbols are characters: ``strict``,
+        ``replace`` (by U+FFFD if it has an id) or ``skip``. Where symbols are bytes nothing can be wrong.
+    """
+
+    def __init__(self, view: View, splitter: Splitter, rows: str, errors: str) -> None:
+        self.view, self.splitter, self.errors = view, splitter, errors
+        self.rows, self.mode = rows, "file" if rows == "file" else "line"
+        self.dtype = np.min_scalar_type(max(len(view.tokens) - 1, 0))
+        self.special = np.array([view.special_id(token) for token in splitter.specials], np.int64)
+        self.unigram, self.unseen = np.zeros(len(view.tokens), np.int64), 0
+        self._fresh()
+
+    def _fresh(self) -> None:
+        self.lane, self.types = PieceLane(self.splitter, self.mode), TypeIds(self.view, self.errors)
+
+    def read(self, block: Block) -> Read:
+        """Return the ids of a block in the smallest type, and how many stand before each line end."""
+        bad, fault = 0, None
+        if self.view.chars:
+            block, bad, fault = _characters(block, self.errors)
+        found = self.lane.read(block)
+        self.types.add(self.lane.table)
+        if self.types.unseen[0] and self.errors == "strict":
+            raise InputError(
+                f"{block.name}: the character {chr(self.types.unseen[1])!r} is not in the tokenizer; "
+                "use --errors skip or replace, or train a tokenizer on such text"
+            )
+        ids, ends = self._expanded(found)
+        inked = _inked(block) if self.rows == "blank-line" else found.inked
+        if self.types.starts[self.types.done] > _MOST_IDS:
+            self.close()
+            self._fresh()
+        return Read(ids, ends, inked, bad, fault)
+
+    def _expanded(self, found: Read) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        starts, numbers = self.types.starts, found.ids
+        out = np.empty(int(k.count_ids(numbers, starts, SPECIAL)), self.dtype)
+        ends = np.empty(len(found.ends), np.int64)
+        k.expand(numbers, self.types.ids, starts, SPECIAL, self.special, found.ends, out, ends)
+        special = numbers[numbers >= SPECIAL] if len(self.special) else numbers[:0]
+        np.add.at(self.unigram, self.special[special - SPECIAL], 1)
+        return out, ends
+
+    def close(self) -> None:
+        """Add what the pieces' counts say to ``unigram``."""
+        table = self.lane.table
+        k.tally(self.types.ids, self.types.starts, table.counts, len(table), self.unigram)
+        self.unseen += int(self.types.unseen[0])
+
+
+def _characters(block: Block, errors: str) -> tuple[Block, int, Fault | None]:
+    """Return a block of UTF-8, how many bad sequences were mended, and the first one where they are an error."""
+    data = block.buffer[block.start : block.stop].tobytes()
+    try:
+        data.decode()
+        return block, 0, None
+    except UnicodeDecodeError as e:
+        if errors == "strict":
+            return block, 0, Fault(block.start + e.start, data[e.start])
+    text, bad = mend(data, errors)
+    return Block(buffer_of(text), 0, len(text), block.name, block.first, block.last), bad, None
+
+
+def _inked(block: Block) -> NDArray[np.bool_]:
+    """Return whether each line, and at last the one without an end, has anything but white space."""
+    lines = block.buffer[block.start : block.stop].tobytes().split(b"\n")
+    return np.array([bool(line.decode("utf-8", "replace").strip()) for line in lines])
+
+
+def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int = BLOCK) -> Tokens:
+    """Return the BPE tokens of a text; the ids are produced while they are written.
+
+    Parameters
+    ----------
+    inputs : paths of files and folders; - is stdin.
+    params : the options of ``encode``, with ``tokenizer``.
+    job : gets the digest of each input in ``sources``.
+    block : bytes to read at a time; the result depends neither on it nor on the threads.
+
+    Raises InputError for a file that is missing or damaged, a character without an id, or a special token where
+    ``--specials error`` forbids it; KindError if ``--tokenizer`` is none.
+    """
+    view = read_tokenizer(params.tokenizer or "")
+    run = _Run(view, inputs, params, job, block)
+    made = view.made
+    return Tokens(
+        ids=Blocks(run.dtype, run.blocks()),
+        row_offsets=run.offsets,
+        words=view.words,
+        unigram=Blocks(np.int64, run.unigram()),
+        tokens=view.tokens,
+        merges=np.asarray(made.merges),
+        merge_counts=np.asarray(made.merge_counts),
+        special_ids=np.asarray(made.special_ids),
+        stats=run.stats,
+        text=view.text | {"rows": params.rows, "specials": params.specials},
+    )
+
+
+def count_pieces_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[str, Any]:
+    """Return the ``stats`` that ``encode --tokenizer`` would store."""
+    run = _Run(read_tokenizer(params.tokenizer or ""), inputs, params, job, BLOCK)
+    for _ in run.blocks():
+        pass
+    for _ in run.unigram():
+        pass
+    return run.stats
+
+
+def read_tokenizer(path: str) -> View:
+    """Return the tokenizer of an artifact: a tokenizer, or tokens that were made with one."""
+    found: Any = store.read(path, ("tokenizer", "tokens"), command="encode")
+    if found.tokens is None:
+        raise KindError(
+            f"{path}: its tokens are words; expected a tokenizer: embcli bpe-train corpus.txt -o tokenizer.npz"
+        )
+    return View(found)
+
+
+def splitter_of(view: View, specials: str) -> Splitter:
+    """Return how a tokenizer cuts text, looking for special tokens unless they are plain text."""
+    tokens = [view.tokens.bytes_at(i) for i in sorted(view.special)] if specials != "text" else []
+    return Splitter(view.expression, tuple(token for token in tokens if token))
+
+
+class _Run:
+    """One pass over a corpus: lanes, rows and figures."""
+
+    def __init__(self, view: View, inputs: Sequence[str], params: EncodeParams, job: Job, block: int) -> None:
+        self.view, self.params, self.job, self.block = view, params, job, block
+        self.splitter = splitter_of(view, params.specials)
+        self.corpus = Corpus(inputs, block, self.splitter.cuts("file" if params.rows == "file" else "line"), True)
+        self.offsets, self.rows = Spill(np.int64, job.scratch), Rows(params.rows)
+        self.lanes: list[Encoder] = []
+        self.dtype = np.min_scalar_type(max(len(view.tokens) - 1, 0))
+        self.stats: dict[str, Any] = {}
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """Yield the ids in order. ``offsets`` and ``stats`` are complete behind the last."""
+        free: list[Encoder] = []  # append and pop are atomic
+        self.view.prepare()
+
+        def work(batch: list[Block]) -> list[tuple[Block, Read]]:
+            try:
+                lane = free.pop()
+            except IndexError:
+                lane = Encoder(self.view, self.splitter, self.params.rows, self.params.errors)
+                self.lanes.append(lane)
+            found = [(part, lane.read(part)) for part in batch]
+            free.append(lane)
+            return found
+
+        self.offsets.append(np.zeros(1, np.int64))
+        for found in self.job.map(work, batches(self.corpus, self.block)):
+            for part, read in found:
+                self._no_specials(part, read)
+                self.offsets.append(self.rows.add(part, read))
+                yield read.ids
+            self.job.progress(self.corpus.done, self.corpus.total, "bytes")
+        self.job.sources += [{"kind": "text", "digest": digest} for digest in self.corpus.digests]
+        self._report()
+
+    def _no_specials(self, part: Block, read: Read) -> None:
+        """Raise InputError if there is a special token where there must be none."""
+        if self.params.specials != "error" or not len(self.view.special):
+            return
+        marked = np.flatnonzero(np.isin(read.ids, list(self.view.special)))
+        if len(marked):
+            token = self.view.readable(int(read.ids[marked[0]]))
+            raise InputError(f"{part.name}: the text holds the special token {token!r}; use --specials text or token")
+
+    def unigram(self) -> Iterator[NDArray[np.int64]]:
+        """Yield how often each id occurs."""
+        total = np.zeros(len(self.view.tokens), np.int64)
+        for lane in self.lanes:
+            lane.close()
+            total += lane.unigram
+        special = int(total[sorted(self.view.special)].sum())
+        self.stats |= {"types_used": int(np.count_nonzero(total)), "specials_found": special}
+        if unseen := sum(lane.unseen for lane in self.lanes):
+            self.stats["characters_left_out"] = unseen
+            self.job.warn(f"{unseen:,} kinds of pieces have characters without an id; these were left out or replaced")
+        yield total
+
+    def _report(self) -> None:
+        rows = self.rows
+        if not rows.tokens:
+            raise NumbersError(f"nothing to encode: {human_bytes(rows.size)} of text, {rows.rows:,} rows, no token")
+        self.stats |= {
+            "tokens": rows.tokens, "bytes_read": rows.size, "rows": rows.rows, "bad_sequences": rows.bad,
+            "open_rows": rows.open_rows, "bytes_per_token": round(rows.size / rows.tokens, 4),
+        }  # fmt: skip
+
+
+def encode_text(text: bytes, view: View, specials: str, errors: str) -> list[tuple[bytes, list[int]]]:
+    """Return the pieces of one string with their ids, in order."""
+    splitter = splitter_of(view, specials)
+    lane = Encoder(view, splitter, "file", errors)
+    block = Block(buffer_of(text), 0, len(text), "text", True, True)
+    if (read := lane.read(block)).fault:
+        raise InputError(f"text: byte {read.fault.at + 1}: 0x{read.fault.byte:02x} is not UTF-8")
+    pieces = split(text, splitter)
+    table = {view_bytes: ids for view_bytes, ids in _by_piece(lane)}
+    table |= {token: [int(i)] for token, i in zip(splitter.specials, lane.special, strict=True)}
+    return [(piece, table[piece]) for piece in pieces]
+
+
+def _by_piece(lane: Encoder) -> Iterator[tuple[bytes, list[int]]]:
+    begins, data = lane.lane.table.begins.tolist(), lane.lane.table.types.data.tobytes()
+    starts = lane.types.starts.tolist()
+    for t, (a, b) in enumerate(pairwise(begins)):
+        yield data[a:b], lane.types.ids[starts[t] : starts[t + 1]].tolist()

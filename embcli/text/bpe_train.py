@@ -1,0 +1,218 @@
+"""The step ``bpe-train``: from raw text (or counted words) to a tokenizer.
+
+Text is cut into pieces and these are counted (pretokens.py); what is merged is decided by learning.py. Memory depends
+on the distinct pieces, not on the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts.schema import Tokenizer, Words
+from embcli.errors import InputError, NumbersError, UsageError
+from embcli.job import Job
+from embcli.spec import BpeTrainParams
+from embcli.text import bpe_plain
+from embcli.text.counted import read_counts
+from embcli.text.learning import Learned, Rules, learn
+from embcli.text.patterns import Splitter, splitter
+from embcli.text.pretokens import PieceCounts, count_pieces
+from embcli.text.tokenizer import BYTE_ORDER, END, View
+
+#: what a text is while pieces are counted: with its line end, as Hugging Face's trainer reads files
+_MODES = {"line": "line+", "file": "file"}
+
+
+@dataclass(frozen=True)
+class Start:
+    """What learning starts from.
+
+    symbols : int32, base ids of all types, one type after another.  sizes, weights : int64, symbols of each type, and
+    how often it occurs.  tokens : what the ids spell that are there already.  special : ids.
+    """
+
+    symbols: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    tokens: Words
+    special: NDArray[np.int64]
+    text: dict[str, Any]
+    merges: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    stats: dict[str, Any]
+
+
+def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
+    """Return the tokenizer that a text teaches (Sennrich, Haddow and Birch 2016, section 3.2).
+
+    Parameters
+    ----------
+    inputs
+        Paths of files and folders; - is stdin. With ``params.counts``, tables of words and counts.
+    params
+        The options of ``bpe-train``.
+    job
+        Gets the digest of each input in ``sources``.
+
+    Raises
+    ------
+    InputError : a file is missing or damaged, or no table of counts.
+    UsageError : the vocabulary is smaller than its base symbols, or an option conflicts with ``--init``.
+    NumbersError : nothing can be merged, or with ``--strict`` fewer merges than asked for.
+    """
+    start = prepare(inputs, params, job)
+    rules = Rules(params.vocab_size, params.min_frequency, params.max_token_bytes, params.ties == "first-seen")
+    base = len(start.tokens)
+
+    def tell(tokens: int) -> None:
+        if tokens > base:
+            job.progress(tokens - base, params.vocab_size - base, "merges")
+
+    learned = learn(start.symbols, start.sizes, start.weights, start.tokens, rules, tell)
+    reached = len(learned.tokens)
+    if reached < params.vocab_size:
+        _too_few(inputs, start, learned, params, job)
+    return Tokenizer(
+        tokens=learned.tokens,
+        merges=np.concatenate([start.merges, learned.merges]),
+        merge_counts=np.concatenate([start.counts, learned.counts]),
+        special_ids=start.special,
+        text=start.text,
+        options={"pattern": start.text["pattern"]},
+        stats=start.stats | {"vocab": reached, "base": base, "merges": len(learned.merges)},
+    )
+
+
+def explain(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> list[tuple[bpe_plain.Merge, list[bytes]]]:
+    """Return the first ``params.explain`` merges of the slow readable version, each with the tokens so far."""
+    start = prepare(inputs, params, job)
+    ends = np.cumsum(start.sizes)
+    types = [part.tolist() for part in np.split(start.symbols, ends[:-1])]
+    tokens = [start.tokens.bytes_at(i) for i in range(len(start.tokens))]
+    size = min(params.vocab_size, len(tokens) + params.explain)
+    steps = bpe_plain.train(
+        types, start.weights.tolist(), tokens, size, params.min_frequency, params.max_token_bytes,
+        params.ties == "first-seen",
+    )  # fmt: skip
+    return [(step, list(tokens)) for step in steps]
+
+
+def prepare(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Start:
+    """Return the types of a text in base symbols, and the tokens that are there before anything is learned."""
+    if params.init is not None:
+        view = _read(params)
+        specials = tuple(view.tokens.bytes_at(i) for i in np.asarray(view.made.special_ids).tolist())
+        cut = Splitter(view.expression, specials)
+        return _grown(view, _counted(inputs, cut, params, job), params)
+    cut = splitter(params.pattern, params.special)
+    found = _counted(inputs, cut, params, job)
+    text = {
+        "unit": "bpe", "base": params.unit, "pattern": cut.name, "regex": cut.text,
+        "end_of_word": params.end_of_word, "whole": False,
+    }  # fmt: skip
+    base = [bytes([b]) for b in BYTE_ORDER] if params.unit == "byte" else _characters(found, params)
+    tokens = Words.of([*base, *cut.specials])
+    if len(set(base) | set(cut.specials)) < len(tokens):
+        clash = next(s for s in cut.specials if s in base)
+        raise UsageError(f"--special {clash.decode(errors='replace')!r}: is a base symbol already")
+    if params.vocab_size < len(tokens):
+        raise UsageError(
+            f"--vocab-size: the text has {len(base):,} base symbols; with specials at least {len(tokens):,} are needed, "
+            f"found {params.vocab_size:,}"
+        )
+    special = np.arange(len(base), len(tokens))
+    bare = Tokenizer(
+        tokens=tokens, merges=np.empty((0, 2), np.int32), merge_counts=np.empty(0, np.int64), special_ids=special,
+        text=text,
+    )  # fmt: skip
+    return _grown(View(bare), found, params)
+
+
+def _read(params: BpeTrainParams) -> View:
+    """Return the tokenizer of ``--init``."""
+    from embcli.artifacts import store
+
+    found: Any = store.read(params.init or "", ("tokenizer",), command="bpe-train")
+    name, asked = found.text.get("pattern"), params.pattern
+    if asked not in (BpeTrainParams().pattern, name, found.text.get("regex")):
+        raise UsageError(f"--pattern {asked}: {params.init} cuts text by its own pattern, {name}; leave the option out")
+    if params.vocab_size < len(found.tokens):
+        raise UsageError(f"--vocab-size: {params.init} has {len(found.tokens):,} tokens, found {params.vocab_size:,}")
+    return View(found)
+
+
+def _counted(inputs: Sequence[str], cut: Splitter, params: BpeTrainParams, job: Job) -> PieceCounts:
+    """Return the distinct pieces of the inputs with their counts."""
+    if params.counts:
+        return read_counts(inputs, cut, job)
+    return count_pieces(inputs, cut, _MODES[params.rows], job)
+
+
+def _grown(view: View, found: PieceCounts, params: BpeTrainParams) -> Start:
+    """Return the types as the tokenizer encodes them so far."""
+    from embcli.text.bpe_encode import TypeIds
+
+    table = found.table
+    if view.tail >= 0:
+        table = trimmed(found)
+    encoded = TypeIds(view)
+    encoded.add(table)
+    starts = encoded.starts[: len(table) + 1]
+    made = view.made
+    return Start(
+        encoded.ids[: starts[-1]].copy(),
+        np.diff(starts),
+        table.counts.astype(np.int64),
+        view.tokens,
+        np.asarray(made.special_ids, np.int64),
+        dict(view.text),
+        np.asarray(getattr(made, "merges", np.empty((0, 2))), np.int32),
+        np.asarray(made.merge_counts, np.int64),
+        {"bytes_read": found.size, "pieces": found.total, "types": len(found)},
+    )
+
+
+def trimmed(found: PieceCounts) -> Any:
+    """Return the types without white space around them, since the end of a word stands for it."""
+    from embcli.text.typetable import TypeTable
+
+    words: dict[bytes, int] = {}
+    for piece, n in found.pieces():
+        bare = piece.decode("utf-8", "surrogateescape").strip().encode("utf-8", "surrogateescape")
+        if bare:
+            words[bare] = words.get(bare, 0) + n
+    table, listed = TypeTable(), Words.of(words)
+    begins, sizes = listed.offsets[:-1].astype(np.uint64), np.diff(listed.offsets).astype(np.uint64)
+    table.add(listed.data, begins, sizes, np.array(list(words.values()), np.uint64))
+    return table
+
+
+def _characters(found: PieceCounts, params: BpeTrainParams) -> list[bytes]:
+    """Return the characters of all pieces in the order of their code points, and the end of a word behind them."""
+    seen: set[str] = set()
+    for piece, _ in found.pieces():
+        try:
+            seen.update(piece.decode())
+        except UnicodeDecodeError:
+            raise InputError(f"{piece!r} is not UTF-8: --unit char needs text; --unit byte takes any bytes") from None
+    if params.end_of_word:
+        seen = {c for c in seen if not c.isspace()}
+    return [c.encode() for c in sorted(seen)] + [END] * params.end_of_word
+
+
+def _too_few(inputs: Sequence[str], start: Start, learned: Learned, params: BpeTrainParams, job: Job) -> None:
+    """Say that there are fewer tokens than asked for; raise NumbersError if there is nothing, or none may be missing."""
+    name = ", ".join("stdin" if path == "-" else path for path in inputs)
+    read = f"{start.stats['pieces']:,} pieces ({start.stats['types']:,} different ones)"
+    why = f"no pair of neighbors that may be merged stands {params.min_frequency:,} times"
+    if not len(learned.merges):
+        raise NumbersError(f"{name}: nothing to learn from {read}: {why}; give more text or a lower --min-frequency")
+    line = f"asked for {params.vocab_size:,} entries, reached {len(learned.tokens):,}: then {why} in {read}"
+    if params.strict:
+        raise NumbersError(f"{name}: {line}; nothing was written (--strict)")
+    job.warn(line)

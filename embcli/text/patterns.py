@@ -1,0 +1,219 @@
+r"""Patterns that cut text into pieces before bytes are merged: their names, their expressions, tables for the kernel.
+
+A text is what an expression is run on: a line, a file, or a stretch of one between special tokens. The pieces put
+together are the text. ``\s`` is White_Space, ``\p{...}`` as Unicode 18 has it. A byte that is no part of a UTF-8 sequence
+(Python's ``surrogateescape`` names the same ones) is neither letter nor number nor white space.
+
+gpt2, gpt4 and gpt4o are what tiktoken runs for r50k, cl100k and o200k. Hugging Face files carry an older text of
+cl100k's, which differs at the end of a text only: white space that holds a line end, and more behind it, is one piece
+in tiktoken, and is cut behind the line end in the older one. Expressions of either kind run in the kernel.
+Tables: tiktoken 0.14 has those of Unicode 16. On what Unicode 14 knows they agree but for U+0295 (Lo since 17), which
+matters to gpt4o only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.errors import UsageError
+from embcli.kernels import pretoken as k
+from embcli.kernels.words import POINTS
+from embcli.text import unicode
+
+_SHORTENED = r"'(?i:[sdmt]|ll|ve|re)"
+_ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_LETTERS, _SYMBOLS = r"[^\r\n\p{L}\p{N}]?\p{L}+", r" ?[^\s\p{L}\p{N}]+"
+_CAPITALS, _SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_LINES, _TAIL = r"\s*[\r\n]+", r"\s+(?!\S)|\s+"
+
+
+def _joined(*parts: str) -> str:
+    return "|".join(parts)
+
+
+#: the named patterns, as published
+PATTERNS = {
+    "gpt2": _joined(r"'(?:[sdmt]|ll|ve|re)", r" ?\p{L}+", r" ?\p{N}+", _SYMBOLS, _TAIL),
+    "gpt4": _joined(
+        _SHORTENED,
+        r"[^\r\n\p{L}\p{N}]?+\p{L}++",
+        r"\p{N}{1,3}+",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*+",
+        r"\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    ),
+    "gpt4o": _joined(
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}*{_SMALL}+{_ENDINGS}?",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}+{_SMALL}*{_ENDINGS}?",
+        r"\p{N}{1,3}",
+        _SYMBOLS + r"[\r\n/]*",
+        _LINES,
+        _TAIL,
+    ),
+    "whitespace": _joined(r" ?\S+", _TAIL),
+    "none": r"[\s\S]+",
+}
+#: other published texts of expressions that the kernel runs: GPT-2's own, tiktoken's for it, those of Hugging Face
+#: files (cl100k, Llama 3; Qwen, one digit a piece)
+_KNOWN = {
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    r"""'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""": "gpt2",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
+    _joined(_ENDINGS, _LETTERS, r"\p{N}{1,3}", _SYMBOLS + r"[\r\n]*", _LINES, _TAIL): "llama3",
+    _joined(_ENDINGS, _LETTERS, r"\p{N}", _SYMBOLS + r"[\r\n]*", _LINES, _TAIL): "qwen2",
+}
+#: family of the kernel, numbers in a piece, whether white space at the end is one piece
+_RUN = {
+    "gpt2": (k.GPT2, 1 << 62, False),
+    "gpt4": (k.GPT4, 3, True),
+    "llama3": (k.GPT4, 3, False),
+    "qwen2": (k.GPT4, 1, False),
+    "gpt4o": (k.GPT4O, 3, False),
+    "whitespace": (k.SPACES, 1 << 62, False),
+    "none": (k.WHOLE, 1 << 62, False),
+}
+#: what a LF is: white space within a text, the end of one, or the last character of one
+LINE_ENDS = {"file": k.LF, "line": k.END, "line+": k.LAST}
+
+
+@cache
+def classes(line_end: int) -> NDArray[np.uint8]:
+    """Return the class (see ``kernels.pretoken``) of every byte, every code point, and what is none.
+
+    uint8, shape (256 + 0x110001,).  line_end : the class of LF.
+    """
+    table = np.full(int(POINTS) + unicode.SIZE + 1, k.SYMBOL, np.uint8)
+    points, names = table[int(POINTS) : -1], np.array(unicode.names())[unicode.categories()]
+    for letter, kind in (("L", k.OTHER), ("N", k.DIGIT), ("M", k.MARK)):
+        points[unicode.among(letter)] = kind
+    points[(names == "Lu") | (names == "Lt")] = k.UPPER
+    points[names == "Ll"] = k.LOWER
+    points[unicode.white_space()] = k.BLANK
+    for character, kind in ((" ", k.SPACE), ("\r", k.CR), ("\n", line_end), ("'", k.APOSTROPHE)):
+        points[ord(character)] = kind
+    table[:128] = points[:128]
+    table[128 : int(POINTS)] = k.WIDE
+    return table
+
+
+@cache
+def _rule(run: str, line_end: int) -> k.Rule:
+    """Return what the kernel needs to run a pattern."""
+    family, digits, tail = _RUN[run]
+    table = classes(line_end)
+    prefixes, first = np.zeros(256, np.uint64), table[:128]
+    if family in (k.GPT2, k.SPACES):
+        prefixes[ord(" ")] = 0x80
+    elif family in (k.GPT4, k.GPT4O):
+        prefixes[:128][(first > k.CR) & (first != k.DIGIT) & (first < k.OTHER)] = 0x80
+        prefixes[ord("'")] = 0x80 if family == k.GPT4O else 0
+    return k.Rule(table, prefixes, family, digits, tail)
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """A pattern and the special tokens around which text is cut first.
+
+    pattern : a name of ``PATTERNS``, or a regular expression.  specials : tokens; where they overlap, the leftmost and
+    then the longest one counts.
+    """
+
+    pattern: str = "gpt4"
+    specials: tuple[bytes, ...] = ()
+    _expression: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.run is None:
+            object.__setattr__(self, "_expression", _compiled(self.pattern))
+
+    @property
+    def text(self) -> str:
+        """The regular expression."""
+        return PATTERNS.get(self.pattern, self.pattern)
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the pattern if it is a named one, as name or expression; else ``custom``."""
+        return self.pattern if self.pattern in PATTERNS else _names().get(self.pattern, "custom")
+
+    @property
+    def run(self) -> str | None:
+        """What the kernel runs, or None where the ``regex`` package must."""
+        return self.name if self.name in PATTERNS else _KNOWN.get(self.pattern)
+
+    def rule(self, mode: str) -> k.Rule:
+        """Return what the kernel needs. mode : ``line``, ``line+`` (the LF belongs to its line), or ``file``."""
+        assert self.run is not None
+        return _rule(self.run, LINE_ENDS[mode])
+
+    def cuts(self, mode: str) -> str:
+        """Return where blocks of text may end: ``split`` of ``Corpus``."""
+        free = self.run not in (None, "none") and not any(re.search(rb"[A-Za-z] |\n", s) for s in self.specials)
+        if mode == "file":
+            return "pieces" if free else "whole"
+        return "lines or pieces" if free else "lines"
+
+    def find_specials(self, data: bytes, mode: str) -> NDArray[np.uint64]:
+        """Return where special tokens begin and end in a stretch of text, and their numbers; (n, 3).
+
+        None reaches over a line end that separates texts.
+        """
+        search, numbers = _search(self.specials, mode)
+        found = [(m.start(), m.end(), numbers[m.group()]) for m in search.finditer(data)] if search else []
+        return np.array(found, np.uint64).reshape(-1, 3)
+
+    def spans(self, text: str) -> list[int]:
+        """Return where the pieces of one text end, in characters, if the kernel does not run this pattern."""
+        ends, at = [], 0
+        for match in self._expression.finditer(text):
+            begin, end = match.span()
+            if end > begin:
+                if begin > at:
+                    ends.append(begin)
+                ends.append(end)
+                at = end
+        if at < len(text):
+            ends.append(len(text))
+        return ends
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Return the names of the named patterns by their expressions."""
+    known = {text: name for text, name in _KNOWN.items() if name in PATTERNS}
+    return {text: name for name, text in PATTERNS.items()} | known
+
+
+@cache
+def _search(specials: tuple[bytes, ...], mode: str) -> tuple[re.Pattern[bytes] | None, dict[bytes, int]]:
+    """Return what finds special tokens, the longest first, and their numbers."""
+    numbers = {token: i for i, token in enumerate(specials)}
+    inner = {"file": lambda t: b"", "line": lambda t: t, "line+": lambda t: t[:-1]}[mode]
+    some = sorted((t for t in numbers if b"\n" not in inner(t)), key=len, reverse=True)
+    return (re.compile(b"|".join(map(re.escape, some))) if some else None), numbers
+
+
+def _compiled(pattern: str) -> Any:
+    """Return a compiled expression, or raise UsageError: it is invalid, or there is no ``regex`` package."""
+    try:
+        import regex
+    except ImportError:
+        raise UsageError(
+            f"pattern {pattern!r}: is no name ({', '.join(PATTERNS)}), and a regular expression needs the regex "
+            "package: pip install regex"
+        ) from None
+    try:
+        return regex.compile(pattern)
+    except regex.error as e:
+        raise UsageError(f"pattern {pattern!r}: is no regular expression: {e}") from None
+
+
+def splitter(pattern: str, specials: Sequence[str] = ()) -> Splitter:
+    """Return the splitter for options as given on the command line. Raises UsageError."""
+    return Splitter(pattern, tuple(token.encode("utf-8", "surrogateescape") for token in specials))

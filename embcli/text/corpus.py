@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from embcli.errors import InputError, UsageError
 from embcli.job import free_memory, human_bytes
+from embcli.text.boundaries import piece_end
 from embcli.text.compressed import Plain
 
 #: bytes to read at a time, and line ends that follow the text in a block's buffer
@@ -62,7 +63,7 @@ class Corpus:
     inputs : paths of files and folders; ``-`` is stdin, at most once.
     block : bytes to read at a time; results must not depend on it.
     split : how words will be cut (``--split``), which says where blocks may end. For pieces of byte-pair encoding:
-    ``lines`` (behind a LF), ``lines or pieces`` (also where every pattern ends a piece), ``pieces``, ``whole`` (nowhere).
+    ``lines`` (behind a LF), ``lines or pieces`` (also where any pattern ends a piece), ``pieces``, ``whole`` (nowhere).
     bytewise : keep every byte: a BOM is text, and UTF-16 is no error.
 
     Raises InputError for what is not there, UsageError for a second ``-``. ``digests`` has the sha256 of each input's
@@ -220,7 +221,7 @@ def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> i
         places = range(stop - 1, max(stop - 8, 0), -1)
         return next((at for at in places if buffer[at] & 0xC0 != 0x80 and buffer[at - 1] != 13), 0)
     if split in _UNBOUNDED:
-        return 0 if split == "lines" else _piece_end(buffer, stop)
+        return 0 if split == "lines" else piece_end(buffer, stop)
     ends = _ENDS[split]
     for tail in (buffer[max(stop - 4096, 0) : stop], buffer[:stop]):
         found = np.flatnonzero(ends[tail])
@@ -229,38 +230,6 @@ def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> i
     return 0
 
 
-def _piece_end(buffer: NDArray[np.uint8], stop: int) -> int:
-    """Return the last place before ``stop`` where every pattern of byte-pair encoding ends a piece, or 0.
-
-    Before a space between two ASCII letters; or behind a LF that stands between a visible ASCII character (or one of
-    U+4000 to U+DFFF, which are no white space) and an ASCII letter or digit, or such a character.
-    """
-    for tail in (buffer[max(stop - 4096, 0) : stop], buffer[:stop]):
-        kinds = _KINDS[tail]
-        before, middle, after = kinds[2:-2], tail[3:-1], kinds[4:]
-        wide = (kinds[:-4] & 8 != 0) & (kinds[1:-3] & 16 != 0) & (before & 16 != 0)
-        spaced = (middle == ord(" ")) & (before & after & 1 != 0)
-        lined = (middle == ord("\n")) & ((before & 2 != 0) | wide) & (after & 12 != 0)
-        found = np.flatnonzero(spaced | lined)
-        if len(found):
-            at = int(found[-1])
-            return stop - len(tail) + 3 + at + int(lined[at])
-    return 0
-
-
-def _kinds() -> NDArray[np.uint8]:
-    """Return for each byte, added up: 1 letter, 2 visible, 4 letter or digit, 8 first and 16 later byte of U+4000 on."""
-    table = np.zeros(256, np.uint8)
-    for mark, some in (
-        (1, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), (2, bytes(range(0x21, 0x7F))),
-        (4, b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
-        (8, bytes(range(0xE4, 0xEE))), (16, bytes(range(0x80, 0xC0))),
-    ):  # fmt: skip
-        table[np.frombuffer(some, np.uint8)] += np.uint8(mark)
-    return table
-
-
-_KINDS = _kinds()
 #: rules for which a text may be as long as memory allows
 _UNBOUNDED = ("lines", "lines or pieces", "pieces", "whole")
 

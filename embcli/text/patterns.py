@@ -1,8 +1,8 @@
-r"""Patterns that cut text into pieces before bytes are merged: their names, their expressions, tables for the kernel.
+r"""Patterns that cut text into pieces before bytes are merged: their names and expressions, and special tokens.
 
 A text is what an expression is run on: a line, a file, or a stretch of one between special tokens. The pieces put
-together are the text. ``\s`` is White_Space, ``\p{...}`` as Unicode 18 has it. A byte that is no part of a UTF-8 sequence
-(Python's ``surrogateescape`` names the same ones) is neither letter nor number nor white space.
+together are the text. ``\s`` is White_Space, ``\p{...}`` as Unicode 18 has it. A byte that is no part of a UTF-8
+sequence (Python's ``surrogateescape`` names the same ones) is neither letter nor number nor white space.
 
 gpt2, gpt4 and gpt4o are what tiktoken runs for r50k, cl100k and o200k. Hugging Face files carry an older text of
 cl100k's, which differs at the end of a text only: white space that holds a line end, and more behind it, is one piece
@@ -17,15 +17,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.errors import UsageError
-from embcli.kernels import pretoken as k
-from embcli.kernels.words import POINTS
-from embcli.text import unicode
+
+if TYPE_CHECKING:
+    from embcli.kernels.pretoken import Rule
 
 _SHORTENED = r"'(?i:[sdmt]|ll|ve|re)"
 _ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -68,52 +68,6 @@ _KNOWN = {
     _joined(_ENDINGS, _LETTERS, r"\p{N}{1,3}", _SYMBOLS + r"[\r\n]*", _LINES, _TAIL): "llama3",
     _joined(_ENDINGS, _LETTERS, r"\p{N}", _SYMBOLS + r"[\r\n]*", _LINES, _TAIL): "qwen2",
 }
-#: family of the kernel, numbers in a piece, whether white space at the end is one piece
-_RUN = {
-    "gpt2": (k.GPT2, 1 << 62, False),
-    "gpt4": (k.GPT4, 3, True),
-    "llama3": (k.GPT4, 3, False),
-    "qwen2": (k.GPT4, 1, False),
-    "gpt4o": (k.GPT4O, 3, False),
-    "whitespace": (k.SPACES, 1 << 62, False),
-    "none": (k.WHOLE, 1 << 62, False),
-}
-#: what a LF is: white space within a text, the end of one, or the last character of one
-LINE_ENDS = {"file": k.LF, "line": k.END, "line+": k.LAST}
-
-
-@cache
-def classes(line_end: int) -> NDArray[np.uint8]:
-    """Return the class (see ``kernels.pretoken``) of every byte, every code point, and what is none.
-
-    uint8, shape (256 + 0x110001,).  line_end : the class of LF.
-    """
-    table = np.full(int(POINTS) + unicode.SIZE + 1, k.SYMBOL, np.uint8)
-    points, names = table[int(POINTS) : -1], np.array(unicode.names())[unicode.categories()]
-    for letter, kind in (("L", k.OTHER), ("N", k.DIGIT), ("M", k.MARK)):
-        points[unicode.among(letter)] = kind
-    points[(names == "Lu") | (names == "Lt")] = k.UPPER
-    points[names == "Ll"] = k.LOWER
-    points[unicode.white_space()] = k.BLANK
-    for character, kind in ((" ", k.SPACE), ("\r", k.CR), ("\n", line_end), ("'", k.APOSTROPHE)):
-        points[ord(character)] = kind
-    table[:128] = points[:128]
-    table[128 : int(POINTS)] = k.WIDE
-    return table
-
-
-@cache
-def _rule(run: str, line_end: int) -> k.Rule:
-    """Return what the kernel needs to run a pattern."""
-    family, digits, tail = _RUN[run]
-    table = classes(line_end)
-    prefixes, first = np.zeros(256, np.uint64), table[:128]
-    if family in (k.GPT2, k.SPACES):
-        prefixes[ord(" ")] = 0x80
-    elif family in (k.GPT4, k.GPT4O):
-        prefixes[:128][(first > k.CR) & (first != k.DIGIT) & (first < k.OTHER)] = 0x80
-        prefixes[ord("'")] = 0x80 if family == k.GPT4O else 0
-    return k.Rule(table, prefixes, family, digits, tail)
 
 
 @dataclass(frozen=True)
@@ -147,10 +101,12 @@ class Splitter:
         """What the kernel runs, or None where the ``regex`` package must."""
         return self.name if self.name in PATTERNS else _KNOWN.get(self.pattern)
 
-    def rule(self, mode: str) -> k.Rule:
+    def rule(self, mode: str) -> Rule:
         """Return what the kernel needs. mode : ``line``, ``line+`` (the LF belongs to its line), or ``file``."""
+        from embcli.text.rules import rule  # compiles: convert, which only names patterns, must not wait for it
+
         assert self.run is not None
-        return _rule(self.run, LINE_ENDS[mode])
+        return rule(self.run, mode)
 
     def cuts(self, mode: str) -> str:
         """Return where blocks of text may end: ``split`` of ``Corpus``."""
@@ -159,7 +115,7 @@ class Splitter:
             return "pieces" if free else "whole"
         return "lines or pieces" if free else "lines"
 
-    def find_specials(self, data: bytes, mode: str) -> NDArray[np.uint64]:
+    def find_specials(self, data: bytes | memoryview, mode: str) -> NDArray[np.uint64]:
         """Return where special tokens begin and end in a stretch of text, and their numbers; (n, 3).
 
         None reaches over a line end that separates texts.
@@ -194,22 +150,23 @@ def _names() -> dict[str, str]:
 def _search(specials: tuple[bytes, ...], mode: str) -> tuple[re.Pattern[bytes] | None, dict[bytes, int]]:
     """Return what finds special tokens, the longest first, and their numbers."""
     numbers = {token: i for i, token in enumerate(specials)}
-    inner = {"file": lambda t: b"", "line": lambda t: t, "line+": lambda t: t[:-1]}[mode]
-    some = sorted((t for t in numbers if b"\n" not in inner(t)), key=len, reverse=True)
+    last = {"file": None, "line": 0, "line+": 1}[mode]  # bytes at the end of a token that may be a LF
+    some = [t for t in numbers if last is None or b"\n" not in t[: len(t) - last]]
+    some.sort(key=len, reverse=True)
     return (re.compile(b"|".join(map(re.escape, some))) if some else None), numbers
 
 
 def _compiled(pattern: str) -> Any:
     """Return a compiled expression, or raise UsageError: it is invalid, or there is no ``regex`` package."""
     try:
-        import regex
+        import regex  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         raise UsageError(
             f"pattern {pattern!r}: is no name ({', '.join(PATTERNS)}), and a regular expression needs the regex "
             "package: pip install regex"
         ) from None
     try:
-        return regex.compile(pattern)
+        return regex.compile(pattern)  # type: ignore[no-untyped-call,unused-ignore]
     except regex.error as e:
         raise UsageError(f"pattern {pattern!r}: is no regular expression: {e}") from None
 

@@ -1,7 +1,7 @@
 """Pieces (pre-tokens) of a corpus, numbered and counted: a lane, and the first pass of training over all lanes.
 
-The loops are in ``kernels.pretoken``, the patterns in ``text.patterns``; merging is not done here. Memory depends on the
-distinct pieces and the block, not on the corpus (but for the patterns that hold a whole line or file as one piece).
+The loops are in ``kernels.pretoken``, the patterns in ``text.patterns``; merging is not done here. Memory depends on
+the distinct pieces and the block, not on the corpus (but for patterns that hold a whole line or file as one piece).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from embcli.job import Job
 from embcli.kernels import pretoken as k
+from embcli.kernels.words import FULL
 from embcli.text.corpus import BLOCK, Block, Corpus, buffer_of
 from embcli.text.cutting import Read
 from embcli.text.patterns import Splitter
@@ -38,8 +39,8 @@ class PieceLane:
     def read(self, block: Block) -> Read:
         """Return the pieces of a block, which are counted in ``table``.
 
-        ``ids`` : uint32, provisional; special token s is ``SPECIAL + s``.  ``ends`` : how many of them stand before each
-        LF, if the mode is ``line``.
+        ``ids`` : uint32, provisional; special token s is ``SPECIAL + s``.  ``ends`` : how many of them stand before
+        each LF, if the mode is ``line``.
         """
         buffer, stop = block.buffer, block.stop
         marks = self.splitter.find_specials(buffer[block.start : stop].data, self.mode)
@@ -51,7 +52,7 @@ class PieceLane:
         lines = np.empty(np.count_nonzero(buffer[block.start : stop] == ord("\n")) if lined else 0, np.int64)
         ids = np.empty(stop - block.start if self.keep else 0, np.uint32)
         state = np.array([block.start, 0, 0, 0], np.uint64)
-        while k.scan_pieces(buffer, stop, rule, marks, self.table.types, ids, self.keep, lines, state) == k.FULL:
+        while k.scan_pieces(buffer, stop, rule, marks, self.table.types, ids, self.keep, lines, state) == FULL:
             self.table.grow(stop - int(state[k.POS]))
         return _read(ids[: int(state[k.PIECES])] if self.keep else ids, lines)
 
@@ -80,7 +81,7 @@ class PieceLane:
         np.cumsum(_sizes(text), out=places[1:])
         bounds = places[[0, *self.splitter.spans(text)]]
         numbers, state, buffer = np.empty(len(bounds) - 1, np.uint32), np.zeros(4, np.uint64), buffer_of(body)
-        while k.number_pieces(buffer, bounds, self.table.types, numbers, state) == k.FULL:
+        while k.number_pieces(buffer, bounds, self.table.types, numbers, state) == FULL:
             self.table.grow(len(body))
         return numbers
 

@@ -28,7 +28,7 @@ ALPHABET = (
 )
 BAD = [b"\x80", b"\xff", b"\xe2\x80", b"\xf0\x9f\x91", b"\xed\xa0\x80", b"\xc5", b"\xc2", b"\xc0\x8a"]
 TEXT = st.lists(
-    st.one_of(st.text(ALPHABET, max_size=12).map(str.encode), st.text(max_size=3).map(lambda t: t.encode("utf-8", "replace")),
+    st.one_of(st.text(ALPHABET, max_size=12).map(str.encode), st.characters(exclude_categories=["Cs"]).map(str.encode),
               st.sampled_from(BAD), st.sampled_from([b"'ll", b"'VE", b" \n ", b"\r\n", "'ſ".encode(), "中A".encode()])),
     max_size=8,
 ).map(b"".join)  # fmt: skip
@@ -98,7 +98,7 @@ def test_expected_texts() -> None:
 
 
 def test_patterns_differ() -> None:
-    text = "I'M 12345 HelloWorld's\n/x \n ".encode()
+    text = b"I'M 12345 HelloWorld's\n/x \n "
     assert len({tuple(split(text, Splitter(p))) for p in PATTERNS}) == len(PATTERNS)
     assert split(b"'ll", Splitter("gpt2")) != pieces(b"'LL", PATTERNS["gpt2"])
 

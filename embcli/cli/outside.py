@@ -25,6 +25,10 @@ def convert(inputs: list[str], params: ConvertParams, console: Console) -> None:
         return
     if params.to is not None:
         raise UsageError(f"--to {params.to}: {path} is no artifact; convert it to one first (-o NAME.npz)")
+    if params.out.endswith((".json", ".tiktoken", ".ranks", "/")):
+        raise UsageError(
+            f"-o {params.out}: {path} becomes an artifact first (-o NAME.npz), which you can convert again"
+        )
     store.check_target(params.out)
     _import(path, params, console)
 
@@ -36,7 +40,7 @@ def _import(path: str, params: ConvertParams, console: Console) -> None:
 
     found = read(path, params)
     sources = [("file", digest, None) for digest in found.digests]
-    found.made.options = {"from": found.format}
+    found.made.options = {"from_": found.format}
     meta = provenance.compose("convert", params, 0, sources, found.made)
     digest = store.write(found.made, str(params.out), meta)
     for note in found.notes:
@@ -59,6 +63,8 @@ def _export(path: str, params: ConvertParams, console: Console) -> None:
     files, notes = write(made, form)
     out = str(params.out)
     if "" not in files:
+        if out == "-" or os.path.isfile(out):
+            raise UsageError(f"-o {out}: {form} writes a folder; give the name of one")
         os.makedirs(out, exist_ok=True)
     for name, blocks in files.items():
         with store.open_target(os.path.join(out, name) if name else out) as file:

@@ -72,9 +72,17 @@ def train_explain(inputs: list[str], params: Any, job: Job, console: Console) ->
     for i, (step, tokens) in enumerate(explain(inputs, params, job), 1):
         a, b = (readable(tokens[at]) for at in step.pair)
         others = sorted((pair for pair in step.counts if pair != step.pair), key=lambda p: (-step.counts[p], p))[:3]
-        near = ", ".join(f"{readable(tokens[x])}+{readable(tokens[y])} {step.counts[x, y]:,}" for x, y in others)
-        rows.append([i, a, b, readable(tokens[step.id]), step.id, step.count, near])
+        near = ", ".join(f"{_edged(tokens[x])}+{_edged(tokens[y])} {step.counts[x, y]:,}" for x, y in others)
+        rows.append([i, a, b, readable(tokens[step.id]), step.id, step.count, near or None])
     show(Table("", columns, rows), console)
+
+
+def _edged(token: bytes) -> str:
+    """Return a token in readable form, in quotes if white space stands at an end of it."""
+    from embcli.artifacts.schema import readable
+
+    shown = readable(token)
+    return shown if shown == shown.strip() else f"'{shown}'"
 
 
 def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> None:

@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from embcli.artifacts.schema import Tokenizer
-from embcli.errors import InputError
-from embcli.formats.bytechars import spelled, written
-from embcli.formats.parts import assembled, bytes_of, exportable, with_merges
+from embcli.errors import InputError, UsageError
+from embcli.formats.parts import (
+    assembled,
+    bytes_of,
+    encoded,
+    exportable,
+    loaded,
+    named_specials,
+    vocabulary,
+    with_merges,
+    written_forms,
+)
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 
 
-def read(name: str, vocab: bytes, merges: bytes, pattern: str | None) -> Tokenizer:
-    """Return the tokenizer of the two files. Tokens that no byte-level characters spell are special.
+def read(name: str, vocab: bytes, merges: bytes, pattern: str | None, special: Sequence[str] = ()) -> Tokenizer:
+    """Return the tokenizer of the two files.
 
-    A token that takes no part in a merge and is longer than a byte, at the end of the vocabulary, is special too, as
-    ``<|endoftext|>`` is. Raises InputError where the files do not fit together.
+    The files do not say which tokens are special: those of ``special`` (``TOKEN=ID``), and others that no merge makes
+    if they look so: ``<...>``, ``[...]``. Raises InputError where the files do not fit together.
     """
-    try:
-        ids = json.loads(vocab)
-    except ValueError:
-        raise InputError(f"{name}: {VOCAB} is not JSON") from None
-    if not isinstance(ids, dict) or not all(isinstance(i, int) for i in ids.values()):
-        raise InputError(f"{name}: {VOCAB}: expected tokens and their ids")
+    ids = vocabulary(f"{name}: {VOCAB}", loaded(f"{name}: {VOCAB}", vocab))
     pairs = _pairs(name, merges)
-    made_of = {a + b for a, b in pairs}
-    special = [i for token, i in ids.items() if token not in made_of and len(spelled(token) or b"??") > 1]
-    lost = {i for i in special if spelled(_token(ids, i)) is None}
-    tokens = {i: _token(ids, i).encode() if i in lost else bytes_of(name, token) for token, i in ids.items()}
-    return with_merges(assembled(name, tokens, special, pattern or "gpt2"), pairs, ids)
+    made_of, given = {a + b for a, b in pairs}, named_specials(special)
+    tokens, marked = {}, []
+    for token, i in ids.items():
+        if given.get(encoded(name, token)) == i or (token not in made_of and _looks_special(token)):
+            marked.append(i)
+            tokens[i] = encoded(name, token)
+        else:
+            tokens[i] = bytes_of(name, token)
+    for content, i in given.items():
+        if tokens.get(i, content) != content:
+            raise UsageError(
+                f"--special {content.decode('utf-8', 'replace')}={i}: the file has another token of this id"
+            )
+        if i not in tokens:
+            marked.append(i)
+            tokens[i] = content
+    return with_merges(assembled(name, tokens, marked, pattern or "gpt2"), pairs, ids)
 
 
-def _token(ids: dict[str, int], at: int) -> str:
-    return next(token for token, i in ids.items() if i == at)
+def _looks_special(token: str) -> bool:
+    return len(token) > 2 and (token[0], token[-1]) in (("<", ">"), ("[", "]"))
 
 
 def _pairs(name: str, merges: bytes) -> list[tuple[str, str]]:
@@ -54,8 +71,7 @@ def _pairs(name: str, merges: bytes) -> list[tuple[str, str]]:
 def write(made: Any) -> tuple[dict[str, bytes], list[str]]:
     """Return the content of the two files by name, and what they cannot hold."""
     view = exportable(made, "vocab.json and merges.txt")
-    forms = {i: written(made.tokens.bytes_at(i)) for i in range(len(made.tokens)) if view.ordinary[i]}
-    forms |= {i: made.tokens.bytes_at(i).decode("utf-8", "replace") for i in sorted(view.special)}
+    forms = written_forms(made, view)
     lines = ["#version: 0.2", *(f"{forms[a]} {forms[b]}" for a, b in made.merges.tolist()), ""]
     vocab = json.dumps({forms[i]: i for i in sorted(forms)}, ensure_ascii=False)
     lost = [] if view.text["pattern"] == "gpt2" else [f"the pattern {view.text['pattern']} (readers assume gpt2)"]

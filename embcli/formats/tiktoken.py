@@ -11,7 +11,7 @@ import numpy as np
 
 from embcli.artifacts.schema import Tokenizer
 from embcli.errors import InputError, UsageError
-from embcli.formats.parts import assembled, exportable, with_recovered
+from embcli.formats.parts import assembled, exportable, named_specials, split_tokens, with_recovered
 
 
 def looks_like(head: bytes) -> bool:
@@ -54,22 +54,12 @@ def read(name: str, data: bytes, pattern: str | None, special: Sequence[str]) ->
         tokens[rank] = spelled
     if len(set(tokens.values())) < len(tokens):
         raise InputError(f"{name}: damaged: a token is there twice")
-    extra = _specials(special)
+    extra = named_specials(special)
     for token, at in extra.items():
         if at in tokens:
             raise UsageError(f"--special {token.decode('utf-8', 'replace')}={at}: the file has a token of this id")
         tokens[at] = token
     return with_recovered(assembled(name, tokens, list(extra.values()), pattern, whole=True))
-
-
-def _specials(special: Sequence[str]) -> dict[bytes, int]:
-    found = {}
-    for each in special:
-        token, _, at = each.rpartition("=")
-        if not token or not at.isdigit():
-            raise UsageError(f"--special: expected TOKEN=ID, such as '<|endoftext|>=100257', found {each!r}")
-        found[token.encode("utf-8", "surrogateescape")] = int(at)
-    return found
 
 
 def write(made: Any) -> tuple[Iterator[bytes], list[str]]:
@@ -79,6 +69,13 @@ def write(made: Any) -> tuple[Iterator[bytes], list[str]]:
     """
     view = exportable(made, "a rank file")
     results = view.results
+    if len(set(made.tokens.bytes_at(i) for i in np.flatnonzero(view.ordinary).tolist())) < view.ordinary.sum():
+        raise InputError(f"{made.path}: two tokens spell the same, so one would be lost")
+    if len(taken := split_tokens(view)):
+        raise InputError(
+            f"{made.path}: the token {view.readable(int(taken[0]))!r} alone would be encoded as several, which "
+            "ranks would not do; convert to tokenizer-json"
+        )
     if (np.diff(results) <= 0).any():
         at = int(np.argmax(np.diff(results) <= 0)) + 1
         raise InputError(

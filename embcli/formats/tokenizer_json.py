@@ -6,12 +6,22 @@ What the program cannot do is refused by its name in the file, so that no ids ar
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from embcli.artifacts.schema import Tokenizer
+from embcli.artifacts.schema import Tokenizer, readable
 from embcli.errors import InputError
-from embcli.formats.bytechars import spelled, written
-from embcli.formats.parts import assembled, bytes_of, exportable, with_merges
+from embcli.formats.parts import (
+    assembled,
+    bytes_of,
+    encoded,
+    exportable,
+    loaded,
+    named_specials,
+    vocabulary,
+    with_merges,
+    written_forms,
+)
 from embcli.text.patterns import PATTERNS
 
 #: keys of a BPE model that change ids, and the values that change nothing
@@ -27,34 +37,54 @@ _HARMLESS = {
     "vocab": None,
     "merges": None,
 }
+#: expressions that Hugging Face's engine would read otherwise: there a + behind {1,3} repeats, and is not possessive
+_WRITTEN = {"gpt4": PATTERNS["gpt4"].replace("{1,3}+", "{1,3}")}
+_READ = {text: name for name, text in _WRITTEN.items()}
 
 
-def read(name: str, data: bytes, pattern: str | None) -> tuple[Tokenizer, list[str]]:
+def read(name: str, data: bytes, pattern: str | None, special: Sequence[str] = ()) -> tuple[Tokenizer, list[str]]:
     """Return the tokenizer of the file, and what was left behind, for the person who converts.
 
-    ``pattern`` replaces that of the file. Raises InputError for a file that is damaged, and for a model, normalizer or
-    pre-tokenizer that this program does not have, by name.
+    ``pattern`` replaces that of the file; ``special`` (``TOKEN=ID``) are special besides its added tokens. Raises
+    InputError for a file that is damaged, and for a model, normalizer or pre-tokenizer that this program does not
+    have, by name.
     """
-    try:
-        held = json.loads(data)
-    except ValueError as e:
-        raise InputError(f"{name}: is not JSON: {e}") from None
+    held = loaded(name, data)
     model = held.get("model") if isinstance(held, dict) else None
     if not isinstance(model, dict):
         raise InputError(f"{name}: is JSON, but no tokenizer.json: it has no model")
     _check_model(name, model)
     if held.get("normalizer") not in (None, {"type": "Sequence", "normalizers": []}):
-        raise InputError(
-            f"{name}: its normalizer {held['normalizer'].get('type')} changes the text, which is not offered"
-        )
+        raise InputError(f"{name}: its normalizer {_kind(held['normalizer'])} changes the text, which is not offered")
     cut = _pattern(name, held.get("pre_tokenizer")) if pattern is None else pattern
-    ids: dict[str, int] = dict(model["vocab"])
-    added = {token["content"]: token for token in held.get("added_tokens") or []}
-    tokens = {i: _spelled(name, token, added) for token, i in ids.items()}
-    for content, token in added.items():
-        tokens[int(token["id"])] = content.encode()
-    made = assembled(name, tokens, [int(t["id"]) for t in added.values()], cut, whole=bool(model.get("ignore_merges")))
+    ids = vocabulary(name, model["vocab"])
+    by_id = {i: token for token, i in ids.items()}
+    added = _added(name, held.get("added_tokens"))
+    marked = {encoded(name, content): token["id"] for content, token in added.items()} | named_specials(special)
+    specials = {i: content for content, i in marked.items()}
+    if len(specials) < len(marked):
+        raise InputError(f"{name}: damaged: two special tokens have the same id")
+    tokens = {i: specials.get(i) or bytes_of(name, token) for token, i in ids.items()}
+    for i, content in specials.items():
+        if i in by_id and by_id[i].encode("utf-8", "replace") != content:
+            raise InputError(f"{name}: damaged: two tokens have the id {i:,}: {by_id[i][:40]!r}, {readable(content)!r}")
+    made = assembled(name, tokens | specials, list(specials), cut, whole=bool(model.get("ignore_merges")))
     return with_merges(made, _pairs(name, model["merges"]), ids), _left_behind(held, added)
+
+
+def _kind(step: Any) -> str:
+    return str(step.get("type") if isinstance(step, dict) else step)[:40]
+
+
+def _added(name: str, held: Any) -> dict[str, dict[str, Any]]:
+    """Return the added tokens by what they spell."""
+    some = [] if held is None else held
+    if not isinstance(some, list) or not all(isinstance(t, dict) for t in some):
+        raise InputError(f"{name}: damaged: added_tokens is no list of tokens")
+    for token in some:
+        if not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+            raise InputError(f"{name}: damaged: an added token lacks content or id: {str(token)[:60]}")
+    return {token["content"]: token for token in some}
 
 
 def _check_model(name: str, model: dict[str, Any]) -> None:
@@ -71,10 +101,6 @@ def _check_model(name: str, model: dict[str, Any]) -> None:
             raise InputError(f"{name}: its model has {key} {value!r}, which is not offered")
 
 
-def _spelled(name: str, token: str, added: dict[str, Any]) -> bytes:
-    return token.encode() if token in added else bytes_of(name, token)
-
-
 def _pairs(name: str, merges: list[Any]) -> list[tuple[str, str]]:
     """Return merges written as "a b" or as [a, b]."""
     pairs = []
@@ -88,7 +114,9 @@ def _pairs(name: str, merges: list[Any]) -> list[tuple[str, str]]:
 
 def _pattern(name: str, pre: Any) -> str:
     """Return how a pre-tokenizer cuts text, if this program can do that."""
-    steps = pre.get("pretokenizers", []) if pre and pre.get("type") == "Sequence" else [pre] if pre else []
+    steps = pre.get("pretokenizers") if isinstance(pre, dict) and _kind(pre) == "Sequence" else [pre] if pre else []
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        raise InputError(f"{name}: damaged: its pre-tokenizer is none")
     found, bytewise = None, False
     for step in steps:
         kind = step.get("type")
@@ -105,8 +133,8 @@ def _pattern(name: str, pre: Any) -> str:
                     )
                 found = "gpt2"
         elif kind == "Split" and not bytewise and found is None:
-            regex = (step.get("pattern") or {}).get("Regex")
-            if regex is None or step.get("behavior") != "Isolated" or step.get("invert"):
+            regex = step["pattern"].get("Regex") if isinstance(step.get("pattern"), dict) else None
+            if not isinstance(regex, str) or step.get("behavior") != "Isolated" or step.get("invert"):
                 raise InputError(
                     f"{name}: its pre-tokenizer Split is no plain Regex with behavior Isolated, not offered"
                 )
@@ -116,15 +144,15 @@ def _pattern(name: str, pre: Any) -> str:
     if not bytewise:
         kinds = ", ".join(str(step.get("type")) for step in steps) or "none"
         raise InputError(f"{name}: its pre-tokenizer is {kinds}, not ByteLevel; only byte-level BPE can be read")
-    return found or "none"
+    return _READ.get(found, found) if found else "none"
 
 
 def _left_behind(held: dict[str, Any], added: dict[str, Any]) -> list[str]:
     """Return what is in the file and is not carried over, though ids of plain text do not depend on it."""
     notes = []
-    post = held.get("post_processor") or {}
-    if post.get("type") not in (None, "ByteLevel"):
-        notes.append(f"not carried over: post_processor {post['type']} (tokens put around a text)")
+    post = held.get("post_processor")
+    if post is not None and _kind(post) != "ByteLevel":
+        notes.append(f"not carried over: post_processor {_kind(post)} (tokens put around a text)")
     odd = [c for c, token in added.items() if token.get("lstrip") or token.get("rstrip") or token.get("single_word")]
     if odd:
         notes.append(f"not carried over: lstrip, rstrip or single_word of {', '.join(odd[:5])}")
@@ -140,15 +168,9 @@ def write(made: Any) -> tuple[bytes, list[str]]:
     Raises InputError for tokenizers of characters, and special tokens that are not UTF-8.
     """
     view = exportable(made, "tokenizer.json")
-    forms = {i: written(made.tokens.bytes_at(i)) for i in range(len(made.tokens)) if view.ordinary[i]}
-    added = []
-    for i in sorted(view.special):
-        content = made.tokens.bytes_at(i).decode("utf-8", "strict")
-        if spelled(content) is not None and content in forms.values():
-            raise InputError(f"{made.path}: the special token {content!r} is written like an ordinary token")
-        forms[i] = content
-        plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-        added.append({"id": i, "content": content, **plain})
+    forms = written_forms(made, view)
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    added = [{"id": i, "content": forms[i], **plain} for i in sorted(view.special)]
     model = {
         "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
         "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False,
@@ -171,6 +193,6 @@ def _pre_tokenizer(text: dict[str, Any], byte_level: dict[str, Any]) -> dict[str
         return byte_level | {"use_regex": True}
     if text["pattern"] == "none":
         return byte_level
-    regex = PATTERNS.get(text["pattern"], text["regex"])
+    regex = _WRITTEN.get(text["pattern"]) or PATTERNS.get(text["pattern"], text["regex"])
     split = {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
     return {"type": "Sequence", "pretokenizers": [split, byte_level]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,9 @@ from embcli.artifacts.schema import Tokenizer
 from embcli.errors import InputError, UsageError
 from embcli.formats import gpt2, tiktoken, tokenizer_json
 from embcli.spec import ConvertParams
+
+#: how files begin that gzip, bzip2, xz, zstd and zip made
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 
 
 @dataclass(frozen=True)
@@ -32,19 +36,25 @@ def read(path: str, params: ConvertParams) -> Found:
     """
     if os.path.isdir(path):
         return _folder(path, params)
-    if not os.path.exists(path):
-        raise InputError(f"{path}: there is no such file")
-    data = Path(path).read_bytes()
-    form = params.from_ or _guess(path, data)
+    data = _content(path)
+    name = "stdin" if path == "-" else path
+    form = params.from_ or _guess(name, data)
     digests = (hashlib.sha256(data).hexdigest(),)
     if form == "gpt2":
         return _folder(os.path.dirname(path) or ".", params)
     if form == "tiktoken":
-        return Found(tiktoken.read(path, data, params.pattern, params.special), form, digests)
-    if params.special:
-        raise UsageError(f"--special: a {form} file names its special tokens itself; leave it out")
-    made, notes = tokenizer_json.read(path, data, params.pattern)
+        return Found(tiktoken.read(name, data, params.pattern, params.special), form, digests)
+    made, notes = tokenizer_json.read(name, data, params.pattern, params.special)
     return Found(made, form, digests, notes)
+
+
+def _content(path: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
 
 
 def _folder(path: str, params: ConvertParams) -> Found:
@@ -56,9 +66,9 @@ def _folder(path: str, params: ConvertParams) -> Found:
     for part in parts:
         if not part.is_file():
             raise InputError(f"{path}: has no {part.name}; expected a folder with {gpt2.VOCAB} and {gpt2.MERGES}")
-    vocab, merges = (part.read_bytes() for part in parts)
+    vocab, merges = (_content(str(part)) for part in parts)
     digests = tuple(hashlib.sha256(data).hexdigest() for data in (vocab, merges))
-    return Found(gpt2.read(path, vocab, merges, params.pattern), "gpt2", digests)
+    return Found(gpt2.read(path, vocab, merges, params.pattern, params.special), "gpt2", digests)
 
 
 def _guess(path: str, data: bytes) -> str:
@@ -72,6 +82,8 @@ def _guess(path: str, data: bytes) -> str:
         return "tokenizer-json"
     if b"\x0a\x09" in data[:64] or b"<unk>" in data[:64]:
         raise InputError(f"{path}: looks like a SentencePiece model; only byte-level BPE can be read yet")
+    if data.startswith(_PACKED):
+        raise InputError(f"{path}: is compressed; unpack it first (gunzip, bunzip2, xz -d, unzstd, unzip)")
     what = "an empty file" if not data else "a web page" if head[:1] == b"<" else "no tokenizer file that is known"
     raise InputError(f"{path}: looks like {what}; expected tokenizer.json, vocab.json with merges.txt, or a rank file")
 

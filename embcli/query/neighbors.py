@@ -11,7 +11,7 @@ from embcli.artifacts.schema import Artifact
 from embcli.job import Job
 from embcli.query.expression import Term
 from embcli.query.lookup import words_at
-from embcli.query.resolve import Resolved, Unknown, lowered, resolve
+from embcli.query.resolve import Resolved, Unknown, in_pieces, lowered, resolve
 from embcli.query.scan import Plan, scan
 from embcli.query.space import Space, open_space
 from embcli.query.topk import Best, Sum
@@ -104,7 +104,7 @@ def search(
     for at, artifact in enumerate(artifacts):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
         space = open_space(artifact, params, name, job)
-        found = resolve(space.words, queries, lowered(artifact))
+        found = resolve(space.words, queries, lowered(artifact), in_pieces(artifact))
         if params.centroid:
             note = f"the mean of all {space.shape[0]:,} rows as they stand"
             found.insert(0, Resolved(CENTROID, (), (), (), (note,)))

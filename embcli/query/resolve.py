@@ -45,14 +45,20 @@ def lowered(artifact: Artifact) -> bool:
     return bool((artifact.text or artifact.meta.get("text") or {}).get("lower", False))
 
 
-def resolve(words: Words, queries: Sequence[str], lower: bool) -> list[Resolved]:
+def in_pieces(artifact: Artifact) -> bool:
+    """Return whether the words are tokens of a byte-pair encoding."""
+    return bool((artifact.text or artifact.meta.get("text") or {}).get("unit") == "bpe")
+
+
+def resolve(words: Words, queries: Sequence[str], lower: bool, pieces: bool = False) -> list[Resolved]:
     """Return each query with its words looked up.
 
-    A word is looked up as it is written; where it is unknown and ``lower`` says that the text was lower-cased, its
-    lower case is taken instead, and a note says so.
+    A word is looked up as it is written. Where it is unknown, another form is taken instead, and a note says so: its
+    lower case, if ``lower`` says that the text was lower-cased; the token with a space before it, or with the mark of a
+    word's end, if ``pieces`` says that the words are tokens of a byte-pair encoding.
     """
     asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
-    rows = find(words, asked | {word.lower() for word in asked} if lower else asked)
+    rows = find(words, asked | {form for word in asked for form, _ in _forms(word, lower, pieces)})
     hinted: dict[str, Unknown] = {}
 
     def unknown(word: str) -> Unknown:
@@ -61,7 +67,14 @@ def resolve(words: Words, queries: Sequence[str], lower: bool) -> list[Resolved]
             hinted[word] = Unknown(word, tuple(near))
         return hinted[word]
 
-    return [_resolve(query, rows, lower, unknown) for query in queries]
+    return [_resolve(query, rows, lambda word: _forms(word, lower, pieces), unknown) for query in queries]
+
+
+def _forms(word: str, lower: bool, pieces: bool) -> list[tuple[str, str]]:
+    """Return other forms in which a word may stand in the vocabulary, and why."""
+    why = "the token at the beginning of a word"
+    spaced = [(f" {word}", why), (f"{word}</w>", "the token that is a whole word")] if pieces else []
+    return [(word.lower(), "the text was lower-cased")] * lower + spaced
 
 
 def _words(query: str) -> list[str]:
@@ -69,15 +82,18 @@ def _words(query: str) -> list[str]:
     return [term.word for term in parse(query, lambda word: False)]
 
 
-def _resolve(query: str, rows: dict[str, int], lower: bool, unknown: Callable[[str], Unknown]) -> Resolved:
+def _resolve(
+    query: str, rows: dict[str, int], forms: Callable[[str], list[tuple[str, str]]], unknown: Callable[[str], Unknown]
+) -> Resolved:
     terms, missing, notes = [], [], []
     for term in parse(query, rows.__contains__):
-        folded = term.word.lower()
-        if term.word not in rows and lower and folded in rows:
-            notes.append(f"{term.word!r} was looked up as {folded!r}: the text was lower-cased")
-            term = Term(term.sign, folded)
-        elif term.word not in rows:
-            missing.append(unknown(term.word))
+        if term.word not in rows:
+            form, why = next(((form, why) for form, why in forms(term.word) if form in rows), ("", ""))
+            if form:
+                notes.append(f"{term.word!r} was looked up as {form!r}: {why}")
+                term = Term(term.sign, form)
+            else:
+                missing.append(unknown(term.word))
         terms.append(term)
     found = tuple(rows.get(term.word, -1) for term in terms)
     return Resolved(query, tuple(terms), found, tuple(missing), tuple(notes))

@@ -31,7 +31,8 @@ class ConvertParams(Params):
         ),
     ] = None
     special: Annotated[
-        tuple[str, ...], Opt("A special token of a rank file, as TOKEN=ID (repeatable).", metavar="TOKEN=ID")
+        tuple[str, ...],
+        Opt("A special token that the file does not name, as TOKEN=ID (repeatable).", metavar="TOKEN=ID"),
     ] = ()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,33 +37,39 @@ _MOST_IDS = 1 << 25
 class TypeIds:
     """The ids of the types of a table, and room to merge in.
 
-    ids : int32, of all types; type t has ``ids[starts[t]:starts[t + 1]]``.  unseen : int64 (2,), characters without
-    an id so far, and the last of them.
+    ids : int32, of all types; type t has ``ids[starts[t]:starts[t + 1]]``.  only : uint32, the only one of these, or
+    SEVERAL.  unseen : int64 (types, 2), where symbols are characters: how many have no id, and the first of them.
     """
 
     def __init__(self, view: View, errors: str = "strict") -> None:
         self.view, self.done = view, 0
-        self.base = view.base_for(errors)
+        self.other = int(view.base[0xFFFD]) if view.chars and errors == "replace" else -1
         self.ids, self.starts = np.empty(1 << 16, np.int32), np.zeros(1 << 14, np.int64)
-        self.unseen = np.zeros(2, np.int64)
+        self.only, self.unseen = np.empty(1 << 14, np.uint32), np.zeros(((1 << 14) * view.chars, 2), np.int64)
         self._room = room(1 << 10)
 
     def add(self, table: TypeTable) -> None:
         """Encode the types of a table that are not encoded yet."""
         view, total = self.view, len(table)
         if total + 1 > len(self.starts):
-            self.starts = np.concatenate([self.starts, np.zeros(max(total, len(self.starts)), np.int64)])
-        begins, data = table.begins, table.types.data
+            more = max(total, len(self.starts))
+            self.starts = np.concatenate([self.starts, np.zeros(more, np.int64)])
+            self.only = np.concatenate([self.only, np.empty(more, np.uint32)])
+            self.unseen = np.concatenate([self.unseen, np.zeros((more * view.chars, 2), np.int64)])
         while self.done < total:
-            before = self.done
             self.done = int(
                 k.encode_types(
-                    view.rules, self._room, self.base, view.tail, data, begins, before, total,
-                    self.ids, self.starts, self.unseen,
+                    view.rules, self._room, view.base, self.other, view.tail, table.types, self.done, total,
+                    self.ids, self.starts, self.only, self.unseen,
                 )
             )  # fmt: skip
             if self.done < total:
-                self._grow(int(begins[self.done + 1] - begins[self.done]) + 1)
+                self._grow(int(np.diff(table.begins[self.done : self.done + 2])[0]) + 1)
+
+    def unknown(self, start: int = 0) -> int | None:
+        """Return the code point of the first character without an id in the types from ``start`` on."""
+        found = np.flatnonzero(self.unseen[start : self.done, 0])
+        return int(self.unseen[start + found[0], 1]) if len(found) else None
 
     def _grow(self, size: int) -> None:
         if size > len(self._room.rule):
@@ -110,33 +116,48 @@ class Encoder:
         if self.view.chars:
             block, bad, fault = _characters(block, self.errors)
         found = self.lane.read(block)
+        before = self.types.done
         self.types.add(self.lane.table)
-        if self.types.unseen[0] and self.errors == "strict":
+        if self.errors == "strict" and (point := self.types.unknown(before)) is not None:
             raise InputError(
-                f"{block.name}: the character {chr(self.types.unseen[1])!r} is not in the tokenizer; "
-                "use --errors skip or replace, or train a tokenizer on such text"
+                f"{block.name}: the character {chr(point)!r} is not in the tokenizer; use --errors skip or replace, or "
+                "train a tokenizer on such text"
             )
-        ids, ends = self._expanded(found)
-        inked = _inked(block) if self.rows == "blank-line" else found.inked
+        ids, ends = self._expanded(found, block.stop - block.start)
+        inked = found.inked
+        if self.rows == "blank-line":
+            inked = _inked(block)
+            ids, ends = self._inked_only(ids, ends, inked)
         if self.types.starts[self.types.done] > _MOST_IDS:
             self.close()
             self._fresh()
         return Read(ids, ends, inked, bad, fault)
 
-    def _expanded(self, found: Read) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        starts, numbers = self.types.starts, found.ids
-        out = np.empty(int(k.count_ids(numbers, starts, SPECIAL)), self.dtype)
+    def _expanded(self, found: Read, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the ids and the places of line ends of ``size`` bytes of text."""
+        types, numbers = self.types, found.ids
+        out = np.empty(size + len(numbers) * (self.view.tail >= 0), self.dtype)  # an id a byte, and ends of words
         ends = np.empty(len(found.ends), np.int64)
-        k.expand(numbers, self.types.ids, starts, SPECIAL, self.special, found.ends, out, ends)
+        n = k.expand(numbers, types.only, types.ids, types.starts, SPECIAL, self.special, found.ends, out, ends)
         special = numbers[numbers >= SPECIAL] if len(self.special) else numbers[:0]
         np.add.at(self.unigram, self.special[special - SPECIAL], 1)
-        return out, ends
+        return out[: int(n)], ends
+
+    def _inked_only(
+        self, ids: NDArray[Any], ends: NDArray[np.int64], inked: NDArray[np.bool_]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return ids and line ends without the ids of blank lines, which are in no row."""
+        sizes = np.diff(ends, prepend=0, append=len(ids))
+        kept = np.repeat(inked, sizes)
+        np.subtract.at(self.unigram, ids[~kept], 1)
+        return ids[kept], np.cumsum(sizes * inked)[:-1]
 
     def close(self) -> None:
         """Add what the pieces' counts say to ``unigram``."""
         table = self.lane.table
         k.tally(self.types.ids, self.types.starts, table.counts, len(table), self.unigram)
-        self.unseen += int(self.types.unseen[0])
+        if self.view.chars:
+            self.unseen += int(self.types.unseen[: len(table), 0] @ table.counts.astype(np.int64))
 
 
 def _characters(block: Block, errors: str) -> tuple[Block, int, Fault | None]:
@@ -173,12 +194,12 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, bloc
     """
     view = read_tokenizer(params.tokenizer or "")
     run = _Run(view, inputs, params, job, block)
-    made = view.made
+    made, unigram = view.made, cast(Any, Blocks(np.int64, run.unigram()))
     return Tokens(
         ids=Blocks(run.dtype, run.blocks()),
         row_offsets=run.offsets,
         words=view.words,
-        unigram=Blocks(np.int64, run.unigram()),
+        unigram=unigram,
         tokens=view.tokens,
         merges=np.asarray(made.merges),
         merge_counts=np.asarray(made.merge_counts),
@@ -269,8 +290,9 @@ class _Run:
         special = int(total[sorted(self.view.special)].sum())
         self.stats |= {"types_used": int(np.count_nonzero(total)), "specials_found": special}
         if unseen := sum(lane.unseen for lane in self.lanes):
-            self.stats["characters_left_out"] = unseen
-            self.job.warn(f"{unseen:,} kinds of pieces have characters without an id; these were left out or replaced")
+            self.stats["unknown_characters"] = unseen
+            how = "replaced by U+FFFD" if self.lanes[0].types.other >= 0 else "left out"
+            self.job.warn(f"{unseen:,} characters have no id in the tokenizer and were {how}")
         yield total
 
     def _report(self) -> None:

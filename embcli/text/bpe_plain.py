@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Pair = tuple[int, int]
 
@@ -27,7 +28,7 @@ def count_pairs(types: Sequence[Sequence[int]], weights: Sequence[int]) -> dict[
     """Return how often each pair of neighbors stands in the text, in the order in which they are met."""
     counts: Counter[Pair] = Counter()
     for symbols, weight in zip(types, weights, strict=True):
-        for pair in zip(symbols, symbols[1:], strict=False):
+        for pair in pairwise(symbols):
             counts[pair] += weight
     return dict(counts)
 
@@ -54,7 +55,7 @@ def train(
     longest: int | None = None,
     first_seen: bool = False,
 ) -> Iterator[Merge]:
-    """Yield merges until there are ``size`` tokens or no pair stands ``least`` times (Sennrich et al. 2016, section 3.2).
+    """Yield merges until there are ``size`` tokens or no pair is frequent enough (Sennrich et al. 2016, section 3.2).
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def encode(symbols: Sequence[int], ranks: Mapping[Pair, int], ids: Mapping[Pair,
     """
     made = list(symbols)
     while True:
-        found = [(ranks[pair], i) for i, pair in enumerate(zip(made, made[1:], strict=False)) if pair in ranks]
+        found = [(ranks[pair], i) for i, pair in enumerate(pairwise(made)) if pair in ranks]
         if not found:
             return made
         at = min(found)[1]

@@ -18,6 +18,7 @@ from embcli.errors import InputError, NumbersError, UsageError
 from embcli.job import Job
 from embcli.spec import BpeTrainParams
 from embcli.text import bpe_plain
+from embcli.text.corpus import Corpus
 from embcli.text.counted import read_counts
 from embcli.text.learning import Learned, Rules, learn
 from embcli.text.patterns import Splitter, splitter
@@ -32,12 +33,12 @@ _MODES = {"line": "line+", "file": "file"}
 class Start:
     """What learning starts from.
 
-    symbols : int32, base ids of all types, one type after another.  sizes, weights : int64, symbols of each type, and
-    how often it occurs.  tokens : what the ids spell that are there already.  special : ids.
+    symbols : int32, base ids of all types, one type after another.  begins : int64 (types + 1,), where each one begins.
+    weights : int64, how often it occurs.  tokens : what the ids spell that are there already.  special : ids.
     """
 
     symbols: NDArray[np.int32]
-    sizes: NDArray[np.int64]
+    begins: NDArray[np.int64]
     weights: NDArray[np.int64]
     tokens: Words
     special: NDArray[np.int64]
@@ -73,7 +74,7 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
         if tokens > base:
             job.progress(tokens - base, params.vocab_size - base, "merges")
 
-    learned = learn(start.symbols, start.sizes, start.weights, start.tokens, rules, tell)
+    learned = learn(start.symbols, start.begins, start.weights, start.tokens, rules, tell)
     reached = len(learned.tokens)
     if reached < params.vocab_size:
         _too_few(inputs, start, learned, params, job)
@@ -91,8 +92,7 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
 def explain(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> list[tuple[bpe_plain.Merge, list[bytes]]]:
     """Return the first ``params.explain`` merges of the slow readable version, each with the tokens so far."""
     start = prepare(inputs, params, job)
-    ends = np.cumsum(start.sizes)
-    types = [part.tolist() for part in np.split(start.symbols, ends[:-1])]
+    types = [part.tolist() for part in np.split(start.symbols, start.begins[1:-1])]
     tokens = [start.tokens.bytes_at(i) for i in range(len(start.tokens))]
     size = min(params.vocab_size, len(tokens) + params.explain)
     steps = bpe_plain.train(
@@ -115,14 +115,14 @@ def prepare(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Start:
         "unit": "bpe", "base": params.unit, "pattern": cut.name, "regex": cut.text,
         "end_of_word": params.end_of_word, "whole": False,
     }  # fmt: skip
-    base = [bytes([b]) for b in BYTE_ORDER] if params.unit == "byte" else _characters(found, params)
+    base = [bytes([b]) for b in BYTE_ORDER] if params.unit == "byte" else _characters(found, inputs, params)
     tokens = Words.of([*base, *cut.specials])
     if len(set(base) | set(cut.specials)) < len(tokens):
         clash = next(s for s in cut.specials if s in base)
         raise UsageError(f"--special {clash.decode(errors='replace')!r}: is a base symbol already")
     if params.vocab_size < len(tokens):
         raise UsageError(
-            f"--vocab-size: the text has {len(base):,} base symbols; with specials at least {len(tokens):,} are needed, "
+            f"--vocab-size: the text has {len(base):,} base symbols; with specials {len(tokens):,} entries are needed, "
             f"found {params.vocab_size:,}"
         )
     special = np.arange(len(base), len(tokens))
@@ -155,18 +155,24 @@ def _counted(inputs: Sequence[str], cut: Splitter, params: BpeTrainParams, job: 
 
 def _grown(view: View, found: PieceCounts, params: BpeTrainParams) -> Start:
     """Return the types as the tokenizer encodes them so far."""
-    from embcli.text.bpe_encode import TypeIds
+    table = trimmed(found) if view.tail >= 0 else found.table
+    begins, made = table.begins.astype(np.int64), view.made
+    if view.chars or len(np.asarray(made.merges)) or (view.base < 0).any():
+        from embcli.text.bpe_encode import TypeIds
 
-    table = found.table
-    if view.tail >= 0:
-        table = trimmed(found)
-    encoded = TypeIds(view)
-    encoded.add(table)
-    starts = encoded.starts[: len(table) + 1]
-    made = view.made
+        encoded = TypeIds(view)
+        encoded.add(table)
+        if (point := encoded.unknown()) is not None:
+            raise InputError(
+                f"{view.name}: has no id for the character {chr(point)!r}, which the text holds; --init adds merges only"
+            )
+        begins = encoded.starts[: len(table) + 1]
+        symbols = encoded.ids[: begins[-1]]
+    else:
+        symbols = view.base[table.types.data[: begins[-1]]]
     return Start(
-        encoded.ids[: starts[-1]].copy(),
-        np.diff(starts),
+        symbols,
+        begins,
         table.counts.astype(np.int64),
         view.tokens,
         np.asarray(made.special_ids, np.int64),
@@ -178,12 +184,14 @@ def _grown(view: View, found: PieceCounts, params: BpeTrainParams) -> Start:
 
 
 def trimmed(found: PieceCounts) -> Any:
-    """Return the types without white space around them, since the end of a word stands for it."""
+    """Return the types without white space around them, for which the end of a word stands. Raises InputError."""
     from embcli.text.typetable import TypeTable
 
     words: dict[bytes, int] = {}
     for piece, n in found.pieces():
         bare = piece.decode("utf-8", "surrogateescape").strip().encode("utf-8", "surrogateescape")
+        if END in bare:
+            raise InputError(f"{piece!r} holds {END.decode()}, which is the end of a word; leave out --end-of-word")
         if bare:
             words[bare] = words.get(bare, 0) + n
     table, listed = TypeTable(), Words.of(words)
@@ -192,27 +200,47 @@ def trimmed(found: PieceCounts) -> Any:
     return table
 
 
-def _characters(found: PieceCounts, params: BpeTrainParams) -> list[bytes]:
+def _characters(found: PieceCounts, inputs: Sequence[str], params: BpeTrainParams) -> list[bytes]:
     """Return the characters of all pieces in the order of their code points, and the end of a word behind them."""
     seen: set[str] = set()
     for piece, _ in found.pieces():
         try:
             seen.update(piece.decode())
-        except UnicodeDecodeError:
-            raise InputError(f"{piece!r} is not UTF-8: --unit char needs text; --unit byte takes any bytes") from None
+        except UnicodeDecodeError as e:
+            raise _not_text(inputs, piece[e.start]) from None
     if params.end_of_word:
         seen = {c for c in seen if not c.isspace()}
     return [c.encode() for c in sorted(seen)] + [END] * params.end_of_word
 
 
+def _not_text(inputs: Sequence[str], byte: int) -> InputError:
+    """Return the error for text that is not UTF-8, with the place of the first such byte if it can be read again."""
+    place, number = "stdin", 1
+    for block in Corpus([path for path in inputs if path != "-"], split="lines", bytewise=True).blocks():
+        number = 1 if block.first else number
+        data = block.buffer[block.start : block.stop].tobytes()
+        try:
+            data.decode()
+        except UnicodeDecodeError as e:
+            line, column = number + data.count(b"\n", 0, e.start), e.start - data.rfind(b"\n", 0, e.start)
+            place, byte = f"{block.name}: line {line:,}, byte {column}", data[e.start]
+            break
+        number += data.count(b"\n")
+    return InputError(f"{place}: 0x{byte:02x} is not UTF-8: --unit char needs text, --unit byte takes any bytes")
+
+
 def _too_few(inputs: Sequence[str], start: Start, learned: Learned, params: BpeTrainParams, job: Job) -> None:
-    """Say that there are fewer tokens than asked for; raise NumbersError if there is nothing, or none may be missing."""
+    """Say that there are fewer tokens than asked for; raise NumbersError if that is none, or must not be."""
     name = ", ".join("stdin" if path == "-" else path for path in inputs)
-    read = f"{start.stats['pieces']:,} pieces ({start.stats['types']:,} different ones)"
-    why = f"no pair of neighbors that may be merged stands {params.min_frequency:,} times"
+    pieces = start.stats["pieces"]
+    read = f"{pieces:,} piece{'' if pieces == 1 else 's'} ({start.stats['types']:,} different)"
+    why = f"reaches --min-frequency {params.min_frequency:,}"
     if not len(learned.merges):
-        raise NumbersError(f"{name}: nothing to learn from {read}: {why}; give more text or a lower --min-frequency")
-    line = f"asked for {params.vocab_size:,} entries, reached {len(learned.tokens):,}: then {why} in {read}"
+        raise NumbersError(
+            f"{name}: nothing to learn from {read}: no pair of neighbors that may be merged {why}, the highest count "
+            f"of one is {learned.highest:,}; give more text, or a lower --min-frequency"
+        )
+    line = f"asked for {params.vocab_size:,} entries, reached {len(learned.tokens):,}: no other pair {why} in {read}"
     if params.strict:
         raise NumbersError(f"{name}: {line}; nothing was written (--strict)")
     job.warn(line)

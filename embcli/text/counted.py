@@ -14,12 +14,15 @@ from embcli.text.corpus import Block, Corpus, buffer_of
 from embcli.text.patterns import Splitter
 from embcli.text.pretokens import PieceCounts, PieceLane
 
+#: the highest count of a word, so that the sum over all words can be told to be too high
+_MOST = 1 << 48
+
 
 def read_counts(inputs: Sequence[str], splitter: Splitter, job: Job) -> PieceCounts:
     """Return the pieces of the words, each as often as its word.
 
-    A word is cut as a text of its own. It may hold blanks but no line end. Raises InputError for a line without a
-    count, with file and line.
+    A word is cut as a text of its own. It may hold blanks but no line end; empty lines say nothing. Raises InputError
+    for a line without a count, with file and line.
     """
     lane, corpus, made = PieceLane(splitter, "line"), Corpus(inputs, split="lines", bytewise=True), PieceCounts()
     weights = np.zeros(0, np.int64)
@@ -28,7 +31,7 @@ def read_counts(inputs: Sequence[str], splitter: Splitter, job: Job) -> PieceCou
         if block.first:
             name, number = block.name, 0
         words, counts = _columns(block.buffer[block.start : block.stop].tobytes(), name, number)
-        number += len(counts)
+        number += int(np.count_nonzero(block.buffer[block.start : block.stop] == ord("\n")))
         made.size += block.stop - block.start
         read = lane.read(Block(buffer_of(words), 0, len(words), name, True, True))
         per_word = np.diff(read.ends, prepend=0)
@@ -43,9 +46,12 @@ def read_counts(inputs: Sequence[str], splitter: Splitter, job: Job) -> PieceCou
 def _columns(data: bytes, name: str, before: int) -> tuple[bytes, NDArray[np.int64]]:
     """Return the words of a block, each with an LF, and their counts."""
     words, counts = [], []
-    for i, line in enumerate(data.rstrip(b"\n").split(b"\n") if data else [], 1):
-        word, tab, count = line.rstrip(b"\r").rpartition(b"\t")
-        if not tab or not word or not count.isdigit() or not 0 < int(count) < 1 << 62:
+    for i, line in enumerate(data.split(b"\n"), 1):
+        line = line.removesuffix(b"\r")
+        if not line:
+            continue
+        word, tab, count = line.rpartition(b"\t")
+        if not tab or not word or not count.isdigit() or not 0 < int(count[:99]) <= _MOST:
             shown = line[:40].decode("utf-8", "replace")
             raise InputError(f"{name}: line {before + i:,}: expected a word, a tab and a count, found {shown!r}")
         words.append(word + b"\n")

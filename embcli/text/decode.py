@@ -1,4 +1,4 @@
-"""Turn tokens back into text: words joined by spaces, one row a line. Streams; the loop is in ``kernels.spell``."""
+"""Turn tokens back into text: bytes of BPE, or words joined by spaces. Streams; the loop is in ``kernels.spell``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _PIECE = 1 << 20
 def decode(tokens: Tokens) -> Iterator[bytes]:
     """Yield the text of tokens in blocks of bytes.
 
-    BPE tokens give the bytes back as they were; symbols that end words (``</w>``) become spaces. Words are joined by one space, characters (``--split chars``) by none, a marked gap is ``_``, and each row ends with
-    LF; with ``--rows file`` that makes a file one line. An open row, whose last LF the text did not have, gets none if
-    it is the last; characters get none in any open row, so that their bytes come back as they were, while words of two
-    files must not run together.
+    BPE tokens give the bytes back as they were; symbols that end words (``</w>``) become spaces. Words are joined by
+    one space, characters (``--split chars``) by none, a marked gap is ``_``, and each row ends with LF; with ``--rows
+    file`` that makes a file one line. An open row, whose last LF the text did not have, gets none if it is the last;
+    characters get none in any open row, so that their bytes come back as they were, while words of two files must not
+    run together.
 
     Raises KindError if the rows are blocks between blank lines, or tokens are no words; InputError if it is damaged.
     """

@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Words
+from embcli.errors import InputError
 from embcli.kernels import merging as k
+from embcli.kernels import pairqueue as q
+from embcli.kernels import symbols as s
 
 #: nodes surveyed, and places looked at, between two looks at the clock
 _PATIENCE = 3_000_000
+#: pairs, tokens and merges that there is room for at first
+_FEW = 1 << 12
+#: more bytes than a token can have
+_ANY = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -39,29 +46,31 @@ class Learned:
     """What was learned.
 
     tokens : the bytes of all ids, those of the beginning first.  merges : int32 (n, 2).  counts : int64 (n,).
+    highest : how often the most frequent pair stood before the first merge; 0 if there was none.
     """
 
     tokens: Words
     merges: NDArray[np.int32]
     counts: NDArray[np.int64]
+    highest: int = 0
 
 
 def learn(
     symbols: NDArray[np.int32],
-    sizes: NDArray[np.int64],
+    begins: NDArray[np.int64],
     weights: NDArray[np.int64],
     base: Words,
     rules: Rules,
     tell: Callable[[int], None] = lambda n: None,
 ) -> Learned:
-    """Return the merges that types teach.
+    """Return the merges that types teach. Raises InputError if they have 2**31 symbols, or 2**62 with their weights.
 
     Parameters
     ----------
     symbols
         Base ids of all types, one type after another.
-    sizes
-        Symbols of each type.
+    begins
+        Where each type begins, and one more: where the last one ends.
     weights
         How often each type occurs; the order of types matters for ``first_seen`` only.
     base
@@ -71,140 +80,132 @@ def learn(
     tell
         Called now and then with the tokens so far.
     """
-    return _Learner(symbols, sizes, weights, base, rules).run(tell)
+    return _Learner(_plant(symbols, begins, weights, rules.first_seen), base, rules).run(tell)
 
 
 class _Learner:
     """The arrays of one run."""
 
-    def __init__(
-        self,
-        symbols: NDArray[np.int32],
-        sizes: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        base: Words,
-        rules: Rules,
-    ) -> None:
-        self.rules, self.state = rules, np.zeros(8, np.int64)
-        self.forest = _plant(symbols, sizes, weights)
-        nodes = len(self.forest.sym)
-        self.pairs = _pairs(1 << 16, 0)
-        self.queue = k.Queue(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
+    def __init__(self, forest: s.Forest, base: Words, rules: Rules) -> None:
+        self.rules, self.state, self.forest, self.highest = rules, np.zeros(8, np.int64), forest, 0
+        self.pairs = q.Pairs(np.zeros(16 * _FEW, np.int32), np.empty((8 * _FEW, 4), np.int64), np.empty(0, np.int32))
+        self.queue = np.empty((0, 3), np.int64)
         self.tokens = self._base(base)
-        self.room = k.Room(np.empty(min(nodes, 1 << 16), np.int32), _beside(0), _beside(0))
-        self.merges, self.counts = np.empty((1 << 12, 2), np.int32), np.empty(1 << 12, np.int64)
+        self.room = k.Room(np.empty((0, 5), np.int32), np.empty((2, 0, 3), np.int64), np.empty((2, 0), np.int32))
+        self.merges, self.counts = np.empty((_FEW, 2), np.int32), np.empty(_FEW, np.int64)
 
-    def _base(self, base: Words) -> k.Tokens:
+    def _base(self, base: Words) -> s.Tokens:
         n, length = len(base), len(base.data)
-        data, begin = np.empty(2 * length + (1 << 16), np.uint8), np.zeros(2 * n + (1 << 12), np.int64)
+        data, begin = np.empty(2 * length + 16 * _FEW, np.uint8), np.zeros(2 * n + _FEW, np.int64)
         data[:length], begin[: n + 1] = base.data, base.offsets
-        self.state[[k.TOKENS, k.BYTES]] = n, length
+        self.state[[s.TOKENS, s.BYTES]] = n, length
         return self._indexed(data, begin)
 
-    def _indexed(self, data: NDArray[np.uint8], begin: NDArray[np.int64]) -> k.Tokens:
+    def _indexed(self, data: NDArray[np.uint8], begin: NDArray[np.int64]) -> s.Tokens:
         """Return tokens with slots for twice as many as ``begin`` has room for."""
-        tokens = k.Tokens(data, begin, np.zeros(_power(4 * len(begin)), np.int32))
-        for at in range(int(self.state[k.TOKENS])):
-            if begin[at + 1] > begin[at]:
-                k.place_token(tokens, begin[at], begin[at + 1], at)
+        tokens = s.Tokens(data, begin, np.zeros(_power(4 * len(begin)), np.int32))
+        s.index_tokens(tokens, int(self.state[s.TOKENS]))
         return tokens
 
     def run(self, tell: Callable[[int], None]) -> Learned:
         """Survey the types, then merge until it is over."""
+        self._survey(tell)
         rules, state = self.rules, self.state
-        longest = rules.longest or 1 << 62
-        node, nodes = 0, len(self.forest.sym)
-        while node < nodes:
-            before = node
-            node = k.survey(self.forest, self.pairs, state, node, min(node + _PATIENCE, nodes))
-            if node == before:
-                self._more_pairs()
-            tell(0)
-        self._more_places(int(self.pairs.stop[: int(state[k.PAIRS])].sum()))
-        self._more_queue(int(state[k.PAIRS]))
-        k.settle(self.forest, self.pairs, self.queue, self.tokens, rules.least, longest, rules.first_seen, state)
+        limits = (rules.least, rules.longest or _ANY, rules.first_seen)
         status = k.PAUSE
         while status not in (k.DONE, k.EMPTY):
             status = k.learn(
-                self.forest, self.pairs, self.queue, self.tokens, self.room, self.merges, self.counts,
-                rules.size, (rules.least, longest), rules.first_seen, _PATIENCE, state,
+                self.forest, self.pairs, self.queue, self.tokens, self.room, self.merges, self.counts, rules.size,
+                limits, _PATIENCE, state,
             )  # fmt: skip
             if status == k.GROW:
                 self._grow()
-            tell(int(state[k.TOKENS]))
-        n, m = int(state[k.TOKENS]), int(state[k.MERGES])
+            tell(int(state[s.TOKENS]))
+        n, m = int(state[s.TOKENS]), int(state[s.MERGES])
         begin = self.tokens.begin[: n + 1].copy()
-        return Learned(
-            Words(self.tokens.data[: begin[-1]].copy(), begin), self.merges[:m].copy(), self.counts[:m].copy()
-        )
+        tokens = Words(self.tokens.data[: begin[-1]].copy(), begin)
+        return Learned(tokens, self.merges[:m].copy(), self.counts[:m].copy(), self.highest)
+
+    def _survey(self, tell: Callable[[int], None]) -> None:
+        """Count all pairs, and write down their places."""
+        rules, state = self.rules, self.state
+        node, stop = 1, len(self.forest.sym) - 1
+        while node < stop:
+            to = min(node + _PATIENCE, stop)
+            node = int(q.survey(self.forest, self.pairs.slots, self.pairs.rows, state, node, to))
+            if node < to:
+                self._more_pairs()
+            tell(0)
+        n = int(state[s.PAIRS])
+        places = int(self.pairs.rows[:n, q.STOP].sum())
+        self.highest = int(self.pairs.rows[:n, q.COUNT].max(initial=0))
+        self.pairs = self.pairs._replace(places=np.empty(places + places // 4, np.int32))
+        self.queue = np.empty((3 * n // 2, 3), np.int64)
+        q.settle(
+            self.forest.sym, self.pairs, self.queue, self.tokens, rules.least, rules.longest or _ANY,
+            rules.first_seen, state,
+        )  # fmt: skip
 
     def _grow(self) -> None:
         """Make room for the next merge, and for more like it."""
         state = self.state
-        nodes, more = int(state[k.NODES]), 2 * min(int(state[k.NODES]), int(state[k.TOKENS]) + 1) + 2
-        while state[k.PAIRS] + more > min(len(self.pairs.key), len(self.pairs.slots) // 2):
+        nodes, more = int(state[s.NODES]), 2 * min(int(state[s.NODES]), int(state[s.TOKENS]) + 1) + 2
+        while state[s.PAIRS] + more > min(len(self.pairs.rows), len(self.pairs.slots) // 2):
             self._more_pairs()
-        if state[k.PLACES] + 2 * nodes > len(self.pairs.places):
+        if state[s.PLACES] + 2 * nodes > len(self.pairs.places):
             self._more_places(2 * nodes)
-        if state[k.QUEUED] + more > len(self.queue.pair):
-            self._more_queue(more)
-        if state[k.TOKENS] + 1 >= min(len(self.tokens.begin) - 1, len(self.tokens.slots) // 2):
+        if state[s.QUEUED] + more > len(self.queue):
+            self.queue = _longer(self.queue, 3 * len(self.queue) // 2 + more)
+        if state[s.TOKENS] + 1 >= min(len(self.tokens.begin) - 1, len(self.tokens.slots) // 2):
             begin = _longer(self.tokens.begin, 2 * len(self.tokens.begin))
             self.tokens = self._indexed(self.tokens.data, begin)
-        if state[k.BYTES] + state[k.LENGTH] > len(self.tokens.data):
-            size = 2 * len(self.tokens.data) + int(state[k.LENGTH])
+        if state[s.BYTES] + state[s.LENGTH] > len(self.tokens.data):
+            size = 2 * len(self.tokens.data) + int(state[s.LENGTH])
             self.tokens = self.tokens._replace(data=_longer(self.tokens.data, size))
         if nodes > len(self.room.made):
-            size = min(max(2 * len(self.room.made), nodes), len(self.forest.sym))
-            self.room = self.room._replace(made=np.empty(size, np.int32))
-        if state[k.TOKENS] + 1 >= len(self.room.left.seen):
-            size = 2 * int(state[k.TOKENS]) + (1 << 10)
-            self.room = self.room._replace(left=_beside(size), right=_beside(size))
-        if state[k.MERGES] >= len(self.merges):
+            self.room = self.room._replace(made=np.empty((nodes + nodes // 4, 5), np.int32))
+        if state[s.TOKENS] + 1 >= self.room.seen.shape[1]:
+            size = 2 * int(state[s.TOKENS]) + (1 << 10)
+            self.room = self.room._replace(sums=np.zeros((2, size, 3), np.int64), seen=np.empty((2, size), np.int32))
+        if state[s.MERGES] >= len(self.merges):
             size = 2 * len(self.merges)
             self.merges, self.counts = _longer(self.merges, size), _longer(self.counts, size)
 
     def _more_pairs(self) -> None:
-        n, old = int(self.state[k.PAIRS]), self.pairs
-        new = _pairs(2 * len(old.slots), len(old.places))._replace(places=old.places)
-        for name in ("key", "count", "start", "stop"):
-            getattr(new, name)[:n] = getattr(old, name)[:n]
-        k.rehash(new, n)
-        self.pairs = new
+        rows = _longer(self.pairs.rows, 2 * len(self.pairs.rows))
+        slots = np.zeros(2 * len(self.pairs.slots), np.int32)
+        q.rehash(slots, rows, int(self.state[s.PAIRS]))
+        self.pairs = self.pairs._replace(slots=slots, rows=rows)
 
     def _more_places(self, more: int) -> None:
-        used = int(self.state[k.PLACES])
-        self.pairs = self.pairs._replace(places=_longer(self.pairs.places, used + used // 4 + more))
-
-    def _more_queue(self, more: int) -> None:
-        size = 3 * len(self.queue.pair) // 2 + more
-        self.queue = k.Queue(*(_longer(array, size) for array in self.queue))
-
-
-def _plant(symbols: NDArray[np.int32], sizes: NDArray[np.int64], weights: NDArray[np.int64]) -> k.Forest:
-    """Return types as nodes with walls between them."""
-    owner = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    nodes = np.arange(len(symbols), dtype=np.int64)
-    nodes += owner
-    nodes += 1
-    total = len(symbols) + len(sizes) + 1
-    sym, owners = np.full(total, k.WALL, np.int32), np.zeros(total, np.int32)
-    sym[nodes], owners[nodes] = symbols, owner
-    return k.Forest(sym, np.ones(total, np.int32), owners, np.asarray(weights, np.int64))
+        """Forget the places that are merged; if few are, make room."""
+        order = np.argsort(self.pairs.rows[: int(self.state[s.PAIRS]), q.START], kind="stable")
+        q.compact(self.forest.sym, self.pairs, order, self.state)
+        need = int(self.state[s.PLACES]) + more
+        need += need // 8
+        if need > len(self.pairs.places):
+            self.pairs = self.pairs._replace(places=_longer(self.pairs.places, need))
 
 
-def _pairs(slots: int, places: int) -> k.Pairs:
-    n = slots // 2
-    return k.Pairs(
-        np.zeros(slots, np.int32), np.empty(n, np.int64), np.empty(n, np.int64),
-        np.empty(n, np.int64), np.empty(n, np.int64), np.empty(places, np.int32),
-    )  # fmt: skip
-
-
-def _beside(size: int) -> k.Beside:
-    return k.Beside(
-        np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64), np.empty(size, np.int32)
-    )
+def _plant(
+    symbols: NDArray[np.int32], begins: NDArray[np.int64], weights: NDArray[np.int64], ordered: bool
+) -> s.Forest:
+    """Return the types that have pairs as nodes with walls between them; unless ``ordered``, frequent types first."""
+    sizes = np.diff(begins)
+    order = np.flatnonzero(sizes > 1)
+    if not ordered:
+        order = order[np.argsort(-weights[order], kind="stable")]
+    ends = np.cumsum(sizes[order] + 1)
+    total = int(ends[-1]) + 1 if len(order) else 1
+    if total >= 1 << 31:
+        raise InputError(f"{total:,} symbols in different pieces are too many to learn from; give less text")
+    if np.dot(sizes.astype(float), weights) >= 1 << 62:
+        raise InputError("the counts add up to more than 2**62; divide them all by one number")
+    sym = np.full(total, s.WALL, np.int32)
+    s.plant(symbols, begins, order, sym)
+    weights = weights[order]
+    runs = np.flatnonzero(np.diff(weights, prepend=-1))
+    return s.Forest(sym, np.append((ends - sizes[order])[runs], total), weights[runs])
 
 
 def _longer(array: Any, size: int) -> Any:

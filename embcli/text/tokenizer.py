@@ -5,8 +5,8 @@ Shared by encode, decode, info and convert. How text is cut before is in pattern
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Tokenizer, Tokens, Words, readable
 from embcli.errors import InputError
 from embcli.kernels import pieces as k
+from embcli.text.typetable import TypeTable
+from embcli.text.unicode import WHITE_SPACE
 
 #: the bytes in the order in which GPT-2 numbers them: visible ones first
 BYTE_ORDER = tuple(
@@ -23,6 +25,8 @@ BYTE_ORDER = tuple(
 )
 #: what marks the end of a word
 END = b"</w>"
+#: what ``str.strip`` takes away, which training did where the ends of words are marked
+_BLANKS = (*WHITE_SPACE, *range(0x1C, 0x20))
 
 
 class View:
@@ -41,7 +45,7 @@ class View:
         self.made, self.name = made, made.path or "tokenizer"
         self.tokens: Words = made.tokens
         self.text: dict[str, Any] = made.text
-        self.special = frozenset(np.asarray(made.special_ids).tolist())
+        self.special: frozenset[int] = frozenset(np.asarray(made.special_ids).tolist())
         self.chars = self.text.get("base") == "char"
 
     @property
@@ -57,9 +61,11 @@ class View:
 
     @cached_property
     def base(self) -> NDArray[np.int32]:
-        """Ids of the base symbols by byte (256,), or by code point (0x110000,); -1 where there is none."""
+        """Ids of the base symbols by byte (256,), or by code point (0x110000,); below 0 where there is none."""
         sizes = np.diff(self.tokens.offsets)
         base = np.full(0x110000 if self.chars else 256, -1, np.int32)
+        if self.tail >= 0:
+            base[list(_BLANKS)] = k.BLANK
         for at in np.flatnonzero((sizes >= 1) & (sizes <= (4 if self.chars else 1)))[::-1].tolist():
             if at in self.special:
                 continue
@@ -69,12 +75,6 @@ class View:
             elif len(text := spelled.decode("utf-8", "replace")) == 1:
                 base[ord(text)] = at
         return base
-
-    def base_for(self, errors: str) -> NDArray[np.int32]:
-        """Return ``base``; with ``replace``, characters without an id have that of U+FFFD, if there is one."""
-        if not self.chars or errors != "replace" or self.base[0xFFFD] < 0:
-            return self.base
-        return np.where(self.base < 0, self.base[0xFFFD], self.base)
 
     def special_id(self, token: bytes) -> int:
         """Return the id of a special token."""
@@ -95,15 +95,25 @@ class View:
     def rules(self) -> k.Rules:
         """What merges, for the kernels."""
         merges = np.asarray(self.made.merges)
-        rules = self.room_for(len(merges))
-        k.put_merges(rules, merges, self.results, np.arange(len(merges)))
-        return rules if self.text.get("whole") else rules._replace(slots=np.zeros(1, np.int32))
+        whole = bool(self.text.get("whole"))
+        if not self.chars and (self.base < 0).any():
+            byte = int(np.argmax(self.base < 0))
+            raise InputError(f"{self.name}: damaged: it has no token for the byte 0x{byte:02x}; make the file again")
+        if not whole and len(unmade := self.unmade()):
+            raise InputError(
+                f"{self.name}: damaged: no merge makes the token {self.readable(int(unmade[0]))!r} (id {unmade[0]:,}); "
+                "a merge is missing or altered; make the file again"
+            )
+        rules = self.room_for(len(merges))._replace(whole=whole)
+        k.put_merges(rules, merges, self.results)
+        return rules
 
     def room_for(self, merges: int) -> k.Rules:
         """Return rules without any merge yet, with room for so many."""
-        size = _power(2 * merges + 2)
-        return self._index()._replace(
-            dense=np.full((k.DENSE, k.DENSE), k.NEVER), key=np.full(size, k.NEVER), rule=np.empty(size, np.uint64)
+        table, ids = self._table
+        pairs = np.full((_power(2 * merges + 2), 2), k.NEVER)
+        return k.Rules(
+            np.full(k.DENSE * k.DENSE, k.NEVER), pairs, np.zeros(k.FILTER, np.uint64), table.types, ids, False
         )
 
     @cached_property
@@ -111,7 +121,10 @@ class View:
         """The id of what each merge spells, int32 (merges,)."""
         merges = np.asarray(self.made.merges)
         results = np.empty(len(merges), np.int32)
-        k.find_results(self._index(), merges, results)
+        data, begin = self.tokens.data, self.tokens.offsets
+        room = np.empty(2 * int(np.diff(begin).max(initial=0)) // 8 * 8 + 24, np.uint8)
+        table, ids = self._table
+        k.find_results(table.types, ids, data, begin, merges, room, results)
         if (results < 0).any():
             at = int(np.argmax(results < 0))
             a, b = (self.readable(part) for part in merges[at].tolist())
@@ -120,13 +133,24 @@ class View:
             )
         return results
 
-    def _index(self) -> k.Rules:
-        """Return rules without merges whose tokens can be found by their bytes."""
-        slots = np.zeros(_power(4 * len(self.tokens)), np.int32)
-        none = np.zeros(0, np.uint64)
-        index = k.Rules(none.reshape(0, 0), none, none, self.tokens.data, self.tokens.offsets, slots)
-        k.index_tokens(index, self.ordinary)
-        return index
+    def unmade(self) -> NDArray[np.intp]:
+        """Return the ids of ordinary tokens that no merge makes though they are no base symbols."""
+        made = ~self.ordinary
+        made[self.results] = True
+        made[self.base[self.base >= 0]] = True
+        return np.flatnonzero(~made if self.tail < 0 else ~made & (np.arange(len(made)) != self.tail))
+
+    @cached_property
+    def _table(self) -> tuple[TypeTable, NDArray[np.int32]]:
+        """The ordinary tokens by their bytes, and the id of each, int32; of equal ones the lowest."""
+        chosen = np.flatnonzero(self.ordinary)
+        begins, sizes = self.tokens.offsets[chosen], np.diff(self.tokens.offsets)[chosen]
+        table = TypeTable(_power(len(chosen) + 2))
+        zeros = np.zeros(len(chosen), np.uint64)
+        numbers = table.add(self.tokens.data, begins.astype(np.uint64), sizes.astype(np.uint64), zeros)
+        ids = np.empty(len(table), np.int32)
+        ids[numbers[::-1]] = chosen[::-1]
+        return table, ids
 
     def _id_of(self, spelled: bytes) -> int:
         for at in range(len(self.tokens)):
@@ -141,18 +165,25 @@ class View:
     @cached_property
     def words(self) -> Words:
         """The readable forms of all tokens; an id without a token is written <id>, equal forms get their id."""
-        forms = [
-            readable(self.tokens.bytes_at(at)) if n else f"<{at}>"
-            for at, n in enumerate(np.diff(self.tokens.offsets).tolist())
-        ]
+        data, ends = self.tokens.data, self.tokens.offsets
+        odd = np.zeros(len(data) + 1, np.int64)  # bytes that may be written otherwise: no ASCII, invisible, or in \\x
+        np.cumsum((data < 0x20) | (data > 0x7E) | (data == ord("\\")), out=odd[1:])
+        raw, places = data.tobytes(), ends.tolist()
+        forms = [raw[a:b] for a, b in pairwise(places)]
+        for at in np.flatnonzero((odd[ends[1:]] > odd[ends[:-1]]) | (ends[1:] == ends[:-1])).tolist():
+            forms[at] = readable(forms[at]).encode() if forms[at] else b"<%d>" % at
         return Words.of(_distinct(forms))
 
 
-def _distinct(forms: list[str]) -> Iterable[str]:
-    seen: set[str] = set()
-    for at, form in enumerate(forms):
-        yield form if form not in seen else f"{form}<{at}>"
-        seen.add(form)
+def _distinct(forms: list[bytes]) -> list[bytes]:
+    if len(set(forms)) < len(forms):
+        seen: set[bytes] = set()
+        for at, form in enumerate(forms):
+            while form in seen:
+                form += b"<%d>" % at
+            seen.add(form)
+            forms[at] = form
+    return forms
 
 
 def _power(n: int) -> int:

@@ -11,6 +11,8 @@ from embcli.query.lookup import find, suggest
 
 #: suggestions are looked for as many unknown words; a list of queries in another language would take minutes
 _SUGGESTED = 20
+#: suggestions for one word
+_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -45,20 +47,26 @@ def lowered(artifact: Artifact) -> bool:
     return bool((artifact.text or artifact.meta.get("text") or {}).get("lower", False))
 
 
-def resolve(words: Words, queries: Sequence[str], lower: bool) -> list[Resolved]:
+def resolve(words: Words, queries: Sequence[str], lower: bool, also: Words | None = None) -> list[Resolved]:
     """Return each query with its words looked up.
 
     A word is looked up as it is written; where it is unknown and ``lower`` says that the text was lower-cased, its
-    lower case is taken instead, and a note says so.
+    lower case is taken instead, and a note says so. What is not in ``words`` is looked for in ``also``, whose rows
+    stand behind those of ``words``.
     """
     asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
-    rows = find(words, asked | {word.lower() for word in asked} if lower else asked)
+    asked |= {word.lower() for word in asked} if lower else set()
+    rows = find(words, asked)
+    if also is not None:
+        rows = {word: len(words) + row for word, row in find(also, asked - rows.keys()).items()} | rows
     hinted: dict[str, Unknown] = {}
 
     def unknown(word: str) -> Unknown:
         if word not in hinted:
             near = suggest(words, word) if len(hinted) < _SUGGESTED else []
-            hinted[word] = Unknown(word, tuple(near))
+            if also is not None and len(hinted) < _SUGGESTED:
+                near += [other for other in suggest(also, word) if other not in near]
+            hinted[word] = Unknown(word, tuple(near[:_NEAR]))
         return hinted[word]
 
     return [_resolve(query, rows, lower, unknown) for query in queries]

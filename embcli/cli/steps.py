@@ -29,7 +29,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         note=console.say,
         warn=console.warn,
     )
-    if printing is not None and step.name == "encode":
+    if printing is not None and step.name == "encode" and (params.text is not None or params.count):
         printing(inputs, params, job, console)
         return
     with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
@@ -38,7 +38,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
 
         outcome = execute(step, inputs, params, job, out)
         if common.out is not None:
-            _summary(step, outcome, out, console)
+            say_outcome(step, outcome, out, console)
         if printing is not None:
             printing(out, params, console)
 
@@ -65,12 +65,14 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_text
     if step.name == "encode" and params.count:
         return prints.encode_count
+    if step.name == "encode" and params.phrases_top:
+        return prints.encode_phrases
     if step.name == "cooc" and params.top:
         return prints.cooc_top
     return None
 
 
-def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
+def say_outcome(step: Step, outcome: Any, out: str, console: Console) -> None:
     """Print the one line of a finished step, or its JSON object."""
     from embcli.report.description import phrase
     from embcli.report.summary import sentence

@@ -52,6 +52,10 @@ def test_help_examples_run(tmp_path: Path) -> None:
     """The examples of every help page, in the order of the road, in one folder. Pipes and all."""
     (tmp_path / "corpus.txt").write_bytes((DATA / "corpus.txt").read_bytes()[:300_000])
     (tmp_path / "corpus.gz").write_bytes(__import__("gzip").compress((tmp_path / "corpus.txt").read_bytes()))
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "quickstart.yaml").write_bytes((ROOT / "experiments" / "quickstart.yaml").read_bytes())
+    if not (tmp_path / "data").exists():
+        (tmp_path / "data").symlink_to(DATA)
     shim = tmp_path / "bin"
     shim.mkdir()
     (shim / "embcli").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m embcli "$@"\n', encoding="utf-8")

@@ -71,7 +71,7 @@ ROWS = (
         ("vectors",),
         "vectors",
         "Vectors",
-        "Post-process vectors: all-but-the-top, unit length, fewer dimensions, w + c, alignment, concatenation.",
+        "Post-process vectors: all-but-the-top, unit length, w + c, alignment, concatenation.",
         "What is asked for is done in the order of the options below, whatever their order on the command line; run it "
         "twice for another order. Rows that are zero stay zero and count for no mean. The second table is used by "
         "--table only, and not carried over. --align-to rotates and neither moves nor scales: give both spaces "

@@ -10,6 +10,7 @@ from typing import Any
 from embcli import stop
 from embcli.cli.console import Console, Meter, cores, limit_blas
 from embcli.cli.prints import show
+from embcli.errors import EmbcliError
 from embcli.job import Job
 from embcli.report.tables import Table, render
 from embcli.spec import RunParams
@@ -85,29 +86,45 @@ def _dry_run(plan: Any, params: RunParams, console: Console) -> None:
 
 
 def _report(plan: Any, params: RunParams, console: Console) -> None:
-    """Print the tables of the report in the order of the file, and keep them beside the artifacts."""
+    """Print the tables of the report in the order of the file, and keep them beside the artifacts.
+
+    An entry that cannot be answered has its error instead of tables; the others are answered, and it is raised at last.
+    """
     from embcli.artifacts import store
-    from embcli.pipeline.reports import answer, labelled
 
     kept: list[str] = []
+    failures: list[EmbcliError] = []
     for i, report in enumerate(plan.reports, 1):
         name = report.title or f"{report.step.name} {i}"
-        talk = _StepTalk(console, name, False)
-        seed, threads = getattr(report.params, "seed", 0), params.threads or cores()
-        shown = answer(report, Job(seed, threads, progress=talk.progress, note=talk.say, warn=talk.warn))
-        texts = [f"== {report.title} ==\n"] if report.title else []
-        texts += [render(table) for table in shown.tables("table")]
-        kept += texts
-        if console.json:
-            for table in shown.tables("jsonl"):
-                show(labelled(table, report=name, use=report.step.name), console)
-        else:
-            _print(report.title, shown.tables("table"), console, i == 1)
-        for line in shown.lost:
-            talk.say(line)
+        kept += [f"== {report.title} ==\n"] if report.title else []
+        try:
+            kept += _entry(report, name, params, console, i - 1 > len(failures))
+        except EmbcliError as e:
+            kept.append(f"error: {e}\n")
+            failures.append(type(e)(f"report {name}: {e}"))
     if kept and not params.only:
         with store.open_target(os.path.join(plan.experiment.out, "report.txt")) as file:
             file.write("\n".join(kept).encode())
+    if failures:
+        raise type(failures[0])("; ".join(map(str, failures)))
+
+
+def _entry(report: Any, name: str, params: RunParams, console: Console, more: bool) -> list[str]:
+    """Print one entry of the report, ``more`` after others; return its tables as text."""
+    from embcli.pipeline.reports import answer, labelled
+
+    talk = _StepTalk(console, name, False)
+    seed, threads = getattr(report.params, "seed", 0), params.threads or cores()
+    shown = answer(report, Job(seed, threads, progress=talk.progress, note=talk.say, warn=talk.warn))
+    tables = shown.tables("table")
+    if console.json:
+        for table in shown.tables("jsonl"):
+            show(labelled(table, report=name, use=report.step.name), console)
+    else:
+        _print(report.title, tables, console, not more)
+    for line in shown.lost:
+        talk.say(line)
+    return [render(table) for table in tables]
 
 
 def _print(title: str, tables: Sequence[Table], console: Console, first: bool) -> None:

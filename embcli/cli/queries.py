@@ -138,7 +138,7 @@ def _json_rows(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield rows of text as JSON lines."""
     import json
 
-    row, rest = 0, b""
+    row, rest = 1, b""
     for block in blocks:
         *lines, rest = (rest + block).split(b"\n")
         for line in lines:

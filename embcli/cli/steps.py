@@ -53,7 +53,7 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
         raise UsageError("- (stdin) can be given only once")
     if not inputs and getattr(params, "text", None) is None:
         raise UsageError(f"missing argument '{step.metavar}'")
-    keep_inputs(inputs, common.out)
+    keep_inputs(inputs, common.out, params)
     refuse_terminal(common.out)
 
 

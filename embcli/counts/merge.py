@@ -103,6 +103,7 @@ def merged(inputs: Sequence[Input], params: CoocParams, budget: int, asked: bool
     UsageError, InputError : the budget is too small, an input is damaged, or sums could exceed 64 bits.
     NumbersError : there is nothing to count.
     """
+    _warn(inputs, job)
     joint = join(inputs)
     size = len(joint.words)
     # a plan for no tokens: what is held are rows of all inputs and of their sum
@@ -126,6 +127,18 @@ def merged(inputs: Sequence[Input], params: CoocParams, budget: int, asked: bool
         texts = [one for one in inputs if isinstance(one, Tokens)]
         raise windows.nothing(texts, params) if texts else NumbersError(f"{name_of(inputs[0])}: holds no counts")
     return made
+
+
+def _warn(inputs: Sequence[Input], job: Job) -> None:
+    """Say what is allowed and seldom meant: an input given twice, vocabularies that were cut at different counts."""
+    digests = [one.digest for one in inputs if one.digest]
+    if len(set(digests)) < len(digests):
+        job.warn("an input is given twice: its counts are doubled")
+    records = [record for one in inputs for record in (one.meta, *one.meta.get("parents", ()))]
+    least = sorted({record["options"]["min_count"] for record in records if record.get("step") == "encode"})
+    if len(least) > 1:
+        shown = " and ".join(f"{n:,}" for n in least)
+        job.warn(f"the texts were encoded with --min-count {shown}: rare words were counted in some of them only")
 
 
 def _figure(one: Input, name: str) -> int:

@@ -61,6 +61,8 @@ def anchors_of(words: Words, lower: bool, target: Vectors, path: str | None) -> 
         there, unknown = rows[here], None
     else:
         pairs = [*dict.fromkeys(pairs_in(path))]
+        if not pairs:
+            raise InputError(f"{path}: --anchors: holds no words; expected one or two words a line")
         ours = _rows(words, [a for a, _ in pairs], lower)
         theirs = _rows(target.words, [b for _, b in pairs], lowered(target))
         both = (ours >= 0) & (theirs >= 0)

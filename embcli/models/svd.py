@@ -93,7 +93,7 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
         singular_values=s,
         labels=counts.rows,
         text=dict(counts.text),
-        options={"dim": dim, "solver": solver, "weight": weight, "eig": eig},
+        options={"dim": dim, "solver": solver, "weight": weight, "eig": eig} | _unused(weight),
         stats={
             **({"documents": len(counts.rows)} if counts.rows is not None else {}),
             "words": len(counts.words),
@@ -112,6 +112,12 @@ def _automatic(counts: Counts, params: SvdParams) -> tuple[str, float]:
     eig = params.eig if params.eig is not None else (0.5 if counts.rows is None else 1.0)
     replace(params, weight=weight).check()  # type: ignore[arg-type]
     return weight, eig
+
+
+def _unused(weight: str) -> dict[str, None]:
+    """Return the options that take no part under a weight, as recorded: not at all."""
+    names = () if weight in ("pmi", "ppmi") else ("shift", "cds")
+    return dict.fromkeys((*names, *(() if weight == "tfidf" else ("idf",))))
 
 
 def _lowered(dim: int, counts: Counts, job: Job) -> int:

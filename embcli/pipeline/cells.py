@@ -127,6 +127,12 @@ def kinds_fit(step: Step, source: Build | str) -> None:
         raise KindError(f"inputs: {step.name} reads {due}, and step {source.of} makes {source.step.writes}")
 
 
+def enough(step: Step, kinds: Sequence[str], what: str = "inputs") -> None:
+    """Raise UsageError if a step that adds up counts has only one input, and that is counted already."""
+    if step.name == "cooc" and list(kinds) == ["counts"]:
+        raise UsageError(f"{what}: counted already; give tokens to count, or at least two inputs to add up")
+
+
 def builds_of(experiment: Experiment, name: str, made: Mapping[str, Sequence[Build]]) -> list[Build]:
     """Return the artifacts of a step: one, or one for each cell of its grid and of the grids of what it reads."""
     entry = experiment.steps[name]
@@ -211,6 +217,7 @@ def _build(
         raise UsageError(f"inputs: {entry.step.name} takes one, found {len(inputs)}")
     for each in inputs:
         kinds_fit(entry.step, each)
+    enough(entry.step, [each.step.writes or "" if isinstance(each, Build) else "" for each in inputs])
     values = dict(options)
     seed = values.pop("seed", experiment.seed if entry.seed is None else entry.seed)
     for key in dict.fromkeys(key for key, _ in files):

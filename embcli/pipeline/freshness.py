@@ -1,8 +1,11 @@
 """Which artifacts are up to date: by the digests of everything that decides their bytes, never by time.
 
-Beside the artifacts stands ``.run/NAME.json``: the key under which each was made, and its digest. A key is sha256 of
-the program's version, the step, the recorded options, the seed, and the digests of inputs and of files that options
+Beside the artifacts stands ``.run/steps/NAME.json``: the key under which each was made, and its digest. A key is sha256
+of the program's version, the step, the recorded options, the seed, and the digests of inputs and of files that options
 name. So a step whose input was made anew, but came out the same, stays up to date.
+
+Times serve only to save work: a text is read and an artifact is checked byte by byte unless the file system says that
+the file has not been touched since this was done last.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from embcli.pipeline.execute import file_digest
 from embcli.spec import recorded
 from embcli.text.corpus import Corpus
 
-#: seconds after which a change of a file certainly changes its time of modification; some file systems count in two
+#: seconds after which a change of a file certainly changes its times; some file systems count in two
 _SETTLED = 2.5
 
 
@@ -40,9 +43,10 @@ class Records:
     def __init__(self, out: str, force: bool = False) -> None:
         self.folder = os.path.join(out, ".run")
         self._texts_file = os.path.join(self.folder, "texts.json")
+        self._checked: dict[str, dict[str, Any]] = {}  # records of artifacts that were checked anew
         self._force = force
         known = {} if force else _load(self._texts_file)
-        self._texts = {name: mark for name, mark in known.items() if isinstance(mark, list) and len(mark) == 3}
+        self._texts = {name: mark for name, mark in known.items() if isinstance(mark, list) and len(mark) == 5}
         self._changed = False
 
     def key(self, build: Build, digests: Mapping[Build, str]) -> str:
@@ -64,25 +68,36 @@ class Records:
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
     def up_to_date(self, build: Build, key: str) -> str | None:
-        """Return the digest of an artifact that is there, whole, and was made under this key; else None."""
+        """Return the digest of an artifact that is there, whole, and was made under this key; else None.
+
+        One that was touched since it was written or checked last is checked byte by byte.
+        """
         if self._force:
             return None
         record = _load(self._record(build))
         if record.get("key") != key:
             return None
         try:
+            mark = _mark(os.stat(build.out))
             digest = store.digest(build.out)
-        except EmbcliError:
+            if digest != record.get("digest"):
+                return None
+            if mark != record.get("mark"):
+                store.verify(build.out)
+                self._checked[self._record(build)] = record | {"mark": mark}
+        except (EmbcliError, OSError):
             return None
-        return digest if digest == record.get("digest") else None
+        return digest
 
     def keep(self, build: Build, key: str, digest: str) -> None:
         """Write down under which key an artifact was made."""
-        _save(self._record(build), {"key": key, "digest": digest})
+        _save(self._record(build), {"key": key, "digest": digest, "mark": _mark(os.stat(build.out))})
         self.save()
 
     def save(self) -> None:
-        """Write down the digests of texts that had to be read, if there are new ones."""
+        """Write down the digests of texts that had to be read and the marks of artifacts that were checked, if any."""
+        while self._checked:
+            _save(*self._checked.popitem())
         if self._changed:
             _save(self._texts_file, self._texts)
             self._changed = False
@@ -95,7 +110,7 @@ class Records:
             file.write(json.dumps(line | {"digest": digest}) + "\n")
 
     def _record(self, build: Build) -> str:
-        return os.path.join(self.folder, f"{build.name}.json")
+        return os.path.join(self.folder, "steps", f"{build.name}.json")
 
     def _input(self, build: Build, path: str) -> Any:
         """Return the digests of the files of a text, in reading order, or the digest of an artifact."""
@@ -104,21 +119,26 @@ class Records:
         return store.digest(path)
 
     def _content(self, path: str) -> str:
-        """Return the digest of a file's bytes, known from before if its size and time of modification are the same."""
+        """Return the digest of a file's bytes, known from before if the file was not touched since."""
         try:
             found = os.stat(path)
             if not stat.S_ISREG(found.st_mode):
                 raise InputError(f"{show(path)}: is no ordinary file; an experiment reads its inputs again and again")
-            name, mark = os.path.realpath(path), [found.st_size, found.st_mtime_ns]
-            if self._texts.get(name, [])[:2] == mark:
-                return str(self._texts[name][2])
+            name, mark = os.path.realpath(path), _mark(found)
+            if self._texts.get(name, [])[:-1] == mark:
+                return str(self._texts[name][-1])
             digest = file_digest(path)
         except OSError as e:
             raise InputError(f"{show(path)}: cannot be read: {e.strerror or e}") from None
-        if time.time() - found.st_mtime > _SETTLED:
+        if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED:
             self._texts[name] = [*mark, digest]
             self._changed = True
         return digest
+
+
+def _mark(found: os.stat_result) -> list[int]:
+    """Return what changes when a file is written or replaced, even by one of the same size and date."""
+    return [found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns]
 
 
 def _load(path: str) -> dict[str, Any]:

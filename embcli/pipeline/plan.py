@@ -79,7 +79,8 @@ def make_plan(experiment: Experiment) -> Plan:
 
     Raises
     ------
-    UsageError : an option does not fit, steps need each other in a circle, a step gets too many inputs.
+    UsageError : an option does not fit, steps need each other in a circle, a step gets too many inputs, an artifact
+        would lie where the experiment reads.
     InputError : an input is neither a step nor a file.
     KindError : a step's input is of a kind that it does not read.
     """
@@ -94,6 +95,7 @@ def make_plan(experiment: Experiment) -> Plan:
                 reports.append(_report(experiment, entry, made))
         builds = tuple(build for name in made for build in made[name])
         _keep_inputs(builds)
+        _keep_out(experiment.out, builds)
     return Plan(experiment, builds, tuple(reports))
 
 
@@ -153,3 +155,15 @@ def _keep_inputs(builds: Sequence[Build]) -> None:
             if os.path.realpath(path) in outs:
                 of = outs[os.path.realpath(path)]
                 raise UsageError(f"step {build.of}: {show(path)} is what step {of} writes; name the step as the input")
+
+
+def _keep_out(out: str, builds: Sequence[Build]) -> None:
+    """Raise UsageError if artifacts would lie in a folder that is read as text: they would be text the next time."""
+    real = os.path.realpath(out)
+    for build in builds:
+        for path in build.inputs if build.step.reads == ("text",) else ():
+            if isinstance(path, str) and os.path.isdir(path):
+                folder = os.path.realpath(path)
+                if os.path.commonpath([real, folder]) == folder:
+                    where = f"the folder {show(path)} is read as text, and out, {show(out)}, is in it"
+                    raise UsageError(f"step {build.of}: {where}; give another 'out:', or name the files")

@@ -7,9 +7,11 @@ what needs it; the rest is still built, and the first failure in the order of th
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Protocol
 
 from embcli import stop
@@ -17,13 +19,16 @@ from embcli.artifacts import store
 from embcli.artifacts.identify import show
 from embcli.errors import EmbcliError, InputError
 from embcli.job import Job, free_memory
-from embcli.pipeline.cells import Build
+from embcli.pipeline.cells import Build, enough
 from embcli.pipeline.execute import Outcome, execute
 from embcli.pipeline.freshness import Records
 from embcli.pipeline.plan import Plan, Report
 from embcli.pipeline.yamlfile import within
 from embcli.report.description import phrase
 from embcli.report.summary import sentence
+
+#: the temporary file of an artifact, with the number of the process that writes it (artifacts/write.py)
+_TEMPORARY = re.compile(r"\.(.+)\.npz\.([0-9]{1,9})(?:\.[0-9]+)?\.tmp")
 
 
 class Talk(Protocol):
@@ -49,8 +54,11 @@ def check(plan: Plan) -> None:
     for reader in readers:
         for each in reader.inputs:
             if reader.step.reads != ("text",) and isinstance(each, str) and (each, reader.step.name) not in seen:
-                store.read(each, reader.step.reads, command=reader.step.name)
+                kind = store.read(each, reader.step.reads, command=reader.step.name).kind
                 seen.add((each, reader.step.name))
+                if len(reader.inputs) == 1 and isinstance(reader, Build):
+                    with within(f"step {reader.label}"):
+                        enough(reader.step, [kind], show(each))
 
 
 def survey(plan: Plan, force: bool = False) -> dict[Build, bool]:
@@ -82,9 +90,10 @@ def run(plan: Plan, talk: Callable[[str], Talk], *, force: bool = False, jobs: i
     check(plan)
     out = plan.experiment.out
     try:
-        os.makedirs(os.path.join(out, ".run"), exist_ok=True)
+        os.makedirs(os.path.join(out, ".run", "steps"), exist_ok=True)
     except OSError as e:
         raise InputError(f"{show(out)}: cannot be made: {e.strerror or e}") from None
+    tidy(plan)
     records = Records(out, force)
     state = _Run(plan.builds, talk, records, threads)
     if jobs == 1:
@@ -93,6 +102,33 @@ def run(plan: Plan, talk: Callable[[str], Talk], *, force: bool = False, jobs: i
         state.parallel(jobs)
     records.save()
     state.complain()
+
+
+def tidy(plan: Plan) -> None:
+    """Remove what killed processes left of the plan's artifacts: temporary files whose writer is not alive.
+
+    Machines that share the folder cannot see each other's processes; do not run there on two at the same time.
+    """
+    names = {build.name for build in plan.builds}
+    with suppress(OSError), os.scandir(plan.experiment.out) as entries:
+        for entry in entries:
+            found = _TEMPORARY.fullmatch(entry.name)
+            if found and found[1] in names and not _alive(int(found[2])):
+                with suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _alive(process: int) -> bool:
+    """Say whether a process is alive; if that cannot be known, it is."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)  # sends nothing
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 class _Run:

@@ -52,16 +52,23 @@ class DenseRows:
         self.shape: tuple[int, int] = self._tables[0].shape
         self.words = self.names = artifact.words
         self.also: Words | None = None
-        if artifact.documents is not None and artifact.labels is not None and artifact.singular_values is not None:
+        if artifact.documents is not None and artifact.labels is not None:
             self._folding(artifact, artifact.labels, table == "documents")
 
     def _folding(self, artifact: Vectors, labels: Words, of_documents: bool) -> None:
-        """Let words and documents ask for each other."""
-        s = np.asarray(artifact.singular_values)
-        self._shrink = np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
+        """Name documents by their labels, and let words and documents ask for each other.
+
+        Without singular values (after ``transform``) nothing can be folded in: documents know documents only.
+        """
         called = heads(labels)
         if of_documents:
-            self.words, self.names, self.also, self._others = labels, called, artifact.words, artifact.vectors
+            self.words, self.names = labels, called
+        if artifact.singular_values is None:
+            return
+        s = np.asarray(artifact.singular_values)
+        self._shrink = np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
+        if of_documents:
+            self.also, self._others = artifact.words, artifact.vectors
         else:
             self.also, self._others = called, artifact.documents
 

@@ -45,7 +45,8 @@ def read_pairs(path: str) -> Pairs:
 
     Fields stand between tabs if the first line has one, else between commas or semicolons, else between blanks. The
     words are the first two columns, or those that a line of headings calls words; the score is the first column behind
-    them that holds a number. So files with parts of speech, standard deviations or single judgements can be read too.
+    them that holds a number. So files with parts of speech, standard deviations or single judgements can be read too; a
+    column of numbers before the words is refused.
 
     Raises
     ------
@@ -63,6 +64,8 @@ def read_pairs(path: str) -> Pairs:
         raise InputError(f"{name}: line {number}: holds analogies, not word pairs; give it to --analogies")
     columns, headed = _columns([_fields(line, cut) for _, line in lines[:2]])
     rows = [_pair(name, number, line, _fields(line, cut), columns) for number, line in lines[headed:]]
+    if len(rows) > 1 and columns[2] > 2 and all(_number(left) is not None for left, _, _ in rows):
+        raise InputError(f"{name}: the first column holds numbers only, where words are due; leave that column out")
     if not rows:
         raise InputError(f"{name}: line {number}: expected {_PAIR}, found {_clip(first)}")
     if cut is None:
@@ -158,7 +161,7 @@ def _fields(line: str, cut: str | None) -> list[str]:
 def _number(field: str) -> float | None:
     """Return a finite number, written with a point or a comma; None if it is none."""
     try:
-        value = float(field.replace(",", "."))
+        value = float("nan") if "_" in field else float(field.replace(",", "."))
     except ValueError:
         return None
     return value if math.isfinite(value) else None
@@ -179,10 +182,15 @@ def _headed_word(field: str) -> bool:
     return "word" in field.casefold() or field.casefold() in ("w1", "w2", "term1", "term2")
 
 
+def _missing(field: str) -> bool:
+    """Return whether a field stands where a number should be: NA, nan, inf, 0x10. Headings do not look like that."""
+    return not field or field.casefold() in ("na", "n/a", "nan", "none", "null", "inf", "-", "?") or field[0].isdigit()
+
+
 def _columns(first: Sequence[Sequence[str]]) -> tuple[tuple[int, int, int], bool]:
     """Return the columns of the words and of the score, and whether the first of these lines is headings."""
     left, right = 0, 1
-    headed = len(first) > 1 and not _scored(first[0]) and _scored(first[1])
+    headed = len(first) > 1 and not _scored(first[0]) and _scored(first[1]) and not any(map(_missing, first[0][2:]))
     if headed:
         named = [i for i, field in enumerate(first[0]) if _headed_word(field)]
         if len(named) >= 2:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from embcli.artifacts.schema import Artifact, Counts
-from embcli.errors import InputError, UsageError
+from embcli.errors import InputError, KindError, UsageError
 from embcli.job import Job
 from embcli.query.analogies import solve
 from embcli.query.evalfiles import Pairs, Questions, read_pairs, read_questions
@@ -57,10 +57,15 @@ class AnalogyResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What ``evaluate`` found: figures, artifact by artifact, and how many words each artifact was searched for."""
+    """What ``evaluate`` found: figures, artifact by artifact.
+
+    ``words`` : how many words each artifact was searched for.  ``zeros`` : how many words of the files have a row of
+    zeros there.
+    """
 
     names: tuple[str, ...]
     words: list[int] = field(default_factory=list)
+    zeros: list[int] = field(default_factory=list)
     similarity: list[SimilarityResult] = field(default_factory=list)
     analogies: list[AnalogyResult] = field(default_factory=list)
     misses: list[Miss] = field(default_factory=list)
@@ -102,6 +107,10 @@ def evaluate(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names:
     pairs, questions = [read_pairs(p) for p in params.similarity], [read_questions(p) for p in params.analogies]
     found = Evaluation(tuple(called))
     for at, (artifact, name) in enumerate(zip(artifacts, called, strict=True)):
+        if isinstance(artifact, Counts) and artifact.rows is not None:
+            raise KindError(
+                f"{name}: its rows are documents, not words; run 'embcli svd {name} -o vectors.npz' and evaluate that"
+            )
         space = open_space(artifact, NeighborsParams(table=params.table, weight=params.weight), name, job)
         _score(space, at, pairs, questions, params, job, found)
     scored = sum(s.scored for s in found.similarity) + sum(a.scored for a in found.analogies)
@@ -120,9 +129,10 @@ def _score(
     lexicon = Lexicon(space.words, space.counts, wanted, params.case == "fold", params.restrict)
     rows = sorted({row for word in wanted if (row := lexicon.row(word)) >= 0})
     probes = dict(zip(rows, space.probes([((1,), (row,)) for row in rows], True), strict=True))
-    for row in rows:
-        if not space.length(probes[row]):
-            lexicon.forget(row)
+    empty = [row for row in rows if not space.length(probes[row])]
+    for row in empty:
+        lexicon.forget(row)
+    found.zeros.append(len(empty))
     found.words.append(lexicon.size)
     found.similarity.extend(correlate(space, lexicon, probes, file, at) for file in pairs)
     methods = ("add", "mul") if params.method == "both" else (params.method,)
@@ -174,6 +184,8 @@ def _nothing(files: Sequence[Any], found: Evaluation, params: EvalParams) -> str
     what = ", ".join(file.name for file in files)
     sizes = ", ".join(f"{name} ({size:,} words)" for name, size in zip(found.names, found.words, strict=True))
     text = f"{what}: coverage 0 of {entries:,}: not one pair or question has all its words in {sizes}"
+    if any(found.zeros):
+        return f"{text}, or their rows are all zeros"
     if params.case == "exact":
         return f"{text}; --case exact takes capitals as they are: try --case fold"
     if params.restrict:

@@ -7,6 +7,7 @@ error of the last place, the query is searched once more (scan.py). neighbors.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,16 +56,28 @@ def graph(inputs: Sequence[Artifact], params: NeighborsParams, job: Job) -> Knn:
     params.check()
     (artifact,) = inputs
     space = open_space(artifact, params, artifact.path or "artifact", job)
-    n, k = space.shape[0], params.top
+    n = space.shape[0]
+    k = _lowered(params, n, job)
+    params = replace(params, top=k)
     job.need(n * 4 * k + (nbytes(n, k + SPARE) if isinstance(space, DenseRows) else 0), "a graph of the neighbors")
     scores = np.zeros((n, k), np.float32)
     what = "word" if space.counts is not None else "document"
     made = Knn(neighbors=None, scores=scores, words=space.words, text=artifact.text or artifact.meta.get("text") or {})
     made.stats |= {"rows": n, "row": what, "top": k, "searched": min(params.restrict or n, n), "listed": 0, "empty": 0}
+    made.options |= {"top": k, "method": None}
     if isinstance(artifact, Counts):
         made.options["weight"] = params.weight or automatic(artifact)
     made.neighbors = Blocks(np.int32, _blocks(space, scores, made.stats, params, job), (k,))
     return made
+
+
+def _lowered(params: NeighborsParams, n: int, job: Job) -> int:
+    """Return how many neighbors a row can have at most, with a warning if more were asked for."""
+    limit = min(params.restrict or n, n)
+    most = limit if limit < n else max(n - (not params.include_inputs), 1)
+    if params.top > most:
+        job.warn(f"--top {params.top:,} is more than a row has neighbors; lowered to {most:,}")
+    return min(params.top, most)
 
 
 def _blocks(space: Space, scores: Any, stats: dict[str, Any], params: NeighborsParams, job: Job) -> Iterator[Any]:

@@ -75,7 +75,7 @@ def _first_tokens(tokens: Tokens, rows: int) -> list[dict[str, Any]]:
         shown = [next(words) if here else "_" for here in known.tolist()]
         joint = "" if (tokens.text or {}).get("split") == "chars" else " "
         text = joint.join(shown) + (" ..." if stop - start > _WORDS else "")
-        found.append({"row": row, "tokens": stop - start, "text": text})
+        found.append({"row": row + 1, "tokens": stop - start, "text": text})
     return found
 
 

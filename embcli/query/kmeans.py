@@ -15,8 +15,12 @@ from numpy.typing import NDArray
 from embcli.job import Job
 from embcli.query.topk import Floats, Ints
 
-#: rounds at most, and the share of the inertia that a round must save for another to follow
-ROUNDS, SAVED = 100, 1e-5
+#: rounds at most and at least, and the share of the inertia that a round must save for another to follow
+ROUNDS, FEWEST, SAVED = 100, 3, 1e-5
+#: products of numbers (rows x clusters x dimensions) of all rounds together, where they are more than the fewest
+PRODUCTS = 5e12
+#: centers that are chosen one after the other
+CAREFUL = 1024
 #: squared distances below this are float32 rounding
 _SAME = 1e-6
 #: numbers of a block of scores
@@ -53,16 +57,17 @@ def kmeans(units: NDArray[np.float32], k: int, seed: int, job: Job) -> Partition
 
     Notes
     -----
-    Seeding: k-means++ (Arthur and Vassilvitskii 2007), the best of 2 + log k candidates each time. A cluster that loses
-    all rows takes the row that is farthest from its center. It ends when no row changes, when a round saves less than
-    1e-5 of the inertia, or after 100 rounds.
+    Seeding: k-means++ (Arthur and Vassilvitskii 2007), the best of 2 + log k candidates each time; beyond 1,024 centers
+    the others are drawn at once, by the same distances. A cluster that loses all rows takes the row that is farthest
+    from its center. It ends when no row changes, when a round saves less than 1e-5 of the inertia, or after 100 rounds;
+    after fewer, but 3 at least, where n k d times the rounds would exceed 5e12.
     """
     centers = units[_seeds(units, k, np.random.default_rng(seed), job)].astype(np.float64)
     sums, sizes = np.zeros_like(centers), np.zeros(len(centers), np.int64)
     labels = np.full(len(units), -1, np.int64)
     before, rounds = math.inf, 0
-    for rounds in range(1, ROUNDS + 1):
-        new, far = _assign(units, centers, job)
+    for rounds in range(1, _bound(units, len(centers)) + 1):
+        new, far = _assign(units, centers, job, (rounds - 1) * len(units))
         _refill(new, far, len(centers))
         changed = np.flatnonzero(new != labels)
         _move(units, changed, labels, new, sums, sizes)
@@ -71,8 +76,12 @@ def kmeans(units: NDArray[np.float32], k: int, seed: int, job: Job) -> Partition
             break
         centers = sums / np.maximum(sizes, 1)[:, None]
         before = inertia
-        job.progress(rounds, ROUNDS, "rounds")
     return _finished(units, sums, sizes, labels, rounds, job)
+
+
+def _bound(units: NDArray[np.float32], k: int) -> int:
+    """Return how many rounds there may be."""
+    return min(ROUNDS, max(FEWEST, int(PRODUCTS / max(units.size * k, 1))))
 
 
 def _finished(units: NDArray[np.float32], sums: Floats, sizes: Ints, labels: Ints, rounds: int, job: Job) -> Partition:
@@ -99,9 +108,10 @@ def _spans(n: int, width: int) -> Iterator[tuple[int, int]]:
 def _seeds(units: NDArray[np.float32], k: int, rng: np.random.Generator, job: Job) -> Ints:
     """Return the rows of the first centers, at most k: rows that differ from all the others, the farther the likelier.
 
-    Of several candidates the one that leaves the least sum of squared distances is taken.
+    Of several candidates the one that leaves the least sum of squared distances is taken; after the first ``CAREFUL``
+    rows the others are drawn together.
     """
-    trials = 2 + int(math.log(k))
+    careful, trials = min(k, CAREFUL), 2 + int(math.log(k))
     chosen = [int(rng.integers(len(units)))]
     nearest = np.full(len(units), 4.0, np.float32)
     picks = np.array(chosen)
@@ -118,16 +128,30 @@ def _seeds(units: NDArray[np.float32], k: int, rng: np.random.Generator, job: Jo
         best = int(left.sum(1, dtype=np.float64).argmin())
         chosen[-1], nearest = int(picks[best]), left[best]
         steps = np.cumsum(nearest, dtype=np.float64)
-        if len(chosen) == k or steps[-1] <= 0:
-            return np.array(chosen)
+        job.progress(len(chosen), 0, "centers")
+        if len(chosen) == careful or steps[-1] <= 0:
+            return np.concatenate([chosen, _drawn(nearest, k - len(chosen), rng)])
         picks = np.searchsorted(steps, rng.random(trials) * steps[-1], side="right")
         # rounding may lead to a row without distance at the end
         picks = np.minimum(picks, int(np.flatnonzero(nearest)[-1]))
         chosen.append(-1)
 
 
-def _assign(units: NDArray[np.float32], centers: Floats, job: Job) -> tuple[Ints, Floats]:
-    """Return the nearest center of each row, the first of equally near ones, and the squared distance to it."""
+def _drawn(nearest: NDArray[np.float32], n: int, rng: np.random.Generator) -> Ints:
+    """Return n different rows, drawn in proportion to their distances, or all that have one if they are fewer.
+
+    The n highest of log(u) / distance are such a sample (Efraimidis and Spirakis 2006).
+    """
+    apart = np.flatnonzero(nearest) if n else np.zeros(0, np.int64)
+    keys = np.log1p(-rng.random(len(apart))) / nearest[apart]
+    return np.sort(apart[np.argsort(-keys, kind="stable")[:n]])
+
+
+def _assign(units: NDArray[np.float32], centers: Floats, job: Job, done: int) -> tuple[Ints, Floats]:
+    """Return the nearest center of each row, the first of equally near ones, and the squared distance to it.
+
+    ``done`` rows were placed before, in earlier rounds.
+    """
     halves = (np.einsum("ij,ij->i", centers, centers) / 2).astype(np.float32)
     turned = np.ascontiguousarray(centers.T.astype(np.float32))
 
@@ -138,7 +162,11 @@ def _assign(units: NDArray[np.float32], centers: Floats, job: Job) -> tuple[Ints
         best = scores[np.arange(len(scores)), labels]
         return labels, np.maximum(1 - 2 * best.astype(np.float64), 0)
 
-    parts = list(job.map(work, _spans(len(units), max(centers.shape))))
+    parts = []
+    for part in job.map(work, _spans(len(units), max(centers.shape))):
+        parts.append(part)
+        done += len(part[0])
+        job.progress(done, 0, "rows")
     return np.concatenate([labels for labels, _ in parts]), np.concatenate([far for _, far in parts])
 
 

@@ -9,7 +9,9 @@ table of a tied model, the output table (``contexts``) of an untied one; E is th
   output, so they point where rows known to be unused point; c holds what all rows have in common.
 
 The reference is the rows known to be unused: those whose word has count 0. Where every word has been seen the rarest
-1 % of the rows (100 at most) stand in, which is weaker: the score is then likeness to the rarest rows, these included.
+1 % of the rows (100 at most) stand in, and all rows as rare as the last of these, for no order of equal counts would
+mean anything. If that is more than 10 % of the rows, so many are taken: the rarer ones and a sample, drawn by the seed,
+of those of equal count. This is weaker: the score is then likeness to the rarest rows, these included.
 For a tied table a score of our own is added in that case: the centred norm |E_i - mean of E|.
 """
 
@@ -18,7 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Vectors
 from embcli.errors import KindError
@@ -29,8 +30,10 @@ from embcli.query.spectrum import Moments, first_component, moments
 from embcli.query.topk import Floats, Ints
 from embcli.spec import EvalParams
 
-#: rows that stand in for unused ones: this share of all, and at most so many
-RAREST, MOST = 100, 100
+#: rows that stand in for unused ones: one in so many, and at most so many; those tied with them: one in so many at most
+RAREST, MOST, TIED = 100, 100, 10
+#: how many that are
+_RULE = "the rarest 1 % of the rows, 100 at most, and all as rare as the last of them, up to 10 % of the rows"
 #: what is left of a row, as a share of it, that is more than rounding
 _LEFT = 1e-6
 
@@ -49,14 +52,15 @@ class Ranking:
     """The rows with the lowest scores, lowest first, and those with the highest, highest first.
 
     ``variant`` is which of the paper's variants it is, empty for a score that is not from the paper, ``score`` the name
-    of the score, ``formula`` its arithmetic, ``reference`` which rows it compares with (empty for none), ``left_out``
-    how many rows have no score (no direction).
+    of the score, ``formula`` its arithmetic, ``reference`` which rows it compares with, ``rule`` how these were chosen
+    (empty for none), ``left_out`` how many rows have no score (no direction).
     """
 
     variant: str
     score: str
     formula: str
     reference: str
+    rule: str
     left_out: int
     lowest: tuple[Scored, ...]
     highest: tuple[Scored, ...]
@@ -79,30 +83,31 @@ def undertrained(artifact: Vectors, params: EvalParams, limit: int, name: str, j
     about = moments(inputs, limit, job)
     if variant == "untied":
         outputs = DenseRows(artifact, "output", name)
-        cosine, _ = _by_cosine(artifact, variant, outputs, moments(outputs, limit, job), params.top, job)
+        cosine, _ = _by_cosine(artifact, variant, outputs, moments(outputs, limit, job), params, job)
         formula = "|E_i|, the length of the row of the input table"
-        return _ranking(artifact, ("untied variant", "input norm", formula, ""), about.norms, params.top), cosine
-    cosine, known = _by_cosine(artifact, variant, inputs, about, params.top, job)
+        return _ranking(artifact, ("untied variant", "input norm", formula, "", ""), about.norms, params.top), cosine
+    cosine, known = _by_cosine(artifact, variant, inputs, about, params, job)
     if known:
         return (cosine,)
-    named = ("", "centred norm", "|E_i - mean of E|, the length of the row of the input table less the mean row", "")
+    formula = "|E_i - mean of E|, the length of the row of the input table less the mean row"
+    named = ("", "centred norm", formula, "", "")
     return cosine, _ranking(artifact, named, _apart(inputs, about, job), params.top)
 
 
 def _by_cosine(
-    artifact: Vectors, variant: str, rows: DenseRows, about: Moments, top: int, job: Job
+    artifact: Vectors, variant: str, rows: DenseRows, about: Moments, params: EvalParams, job: Job
 ) -> tuple[Ranking, bool]:
     """Return the ranking by cosine distance, and whether its reference is known to be unused."""
     component = first_component(rows, about, job) if rows.shape[1] > 1 else np.zeros(rows.shape[1])
     counts = np.asarray(artifact.unigram[: len(about.norms)], np.int64)
     spans = list(rows.spans(len(counts)))
     norms = np.concatenate(list(job.map(lambda span: _left(rows, span, component)[1], spans)))
-    chosen, reference, known = _reference(counts, norms > 0)
+    chosen, reference, rule, known = _reference(counts, np.flatnonzero(norms > 0), params.seed)
     scores = _cosine_distances(rows, component, _mean(rows, component, chosen), len(about.norms), job)
     table = "input" if variant == "tied" else "output"
     formula = f"1 - cos(row, mean of reference) in the {table} table, first principal component removed"
-    named = (f"{variant} variant", f"{table} cosine distance", formula, reference)
-    return _ranking(artifact, named, scores, top), known
+    named = (f"{variant} variant", f"{table} cosine distance", formula, reference, rule)
+    return _ranking(artifact, named, scores, params.top), known
 
 
 def _left(rows: DenseRows, span: tuple[int, int] | Ints, component: Floats) -> tuple[Floats, Floats]:
@@ -113,20 +118,30 @@ def _left(rows: DenseRows, span: tuple[int, int] | Ints, component: Floats) -> t
     return left, np.where(after > _LEFT * before, after, 0)
 
 
-def _reference(counts: Ints, usable: NDArray[np.bool_]) -> tuple[Ints, str, bool]:
-    """Return the rows to compare with, what they are, and whether they are known to be unused."""
-    known = counts.max() > 0
-    unseen = np.flatnonzero((counts <= 0) & usable) if known else np.zeros(0, np.int64)
+def _reference(counts: Ints, usable: Ints, seed: int) -> tuple[Ints, str, str, bool]:
+    """Return the rows to compare with, what they are, by which rule, and whether they are known to be unused.
+
+    ``usable`` are the rows with a direction, of all whose ``counts`` are given.
+    """
+    if not len(usable):
+        return usable, "none: no row has a direction", "", False
+    wanted = max(1, min(MOST, len(usable) // RAREST))
+    if counts.max() <= 0:
+        return usable[-wanted:], f"the last {wanted:,} rows; counts are not known", "", False
+    own = counts[usable]
+    unseen = usable[own <= 0]
     if len(unseen):
-        return unseen, f"the {len(unseen):,} rows of words with count 0", True
-    order = np.argsort(-counts, kind="stable")
-    order = order[usable[order]]
-    rarest = np.sort(order[len(order) - max(1, min(MOST, len(order) // RAREST)) :])
-    if not len(rarest):
-        return rarest, "none: no row has a direction", False
-    if not known:
-        return rarest, f"the last {len(rarest):,} rows; counts are not known", False
-    return rarest, f"the {len(rarest):,} rarest rows (count {counts[rarest].max():,} at most); none has count 0", False
+        return unseen, f"the {len(unseen):,} rows of words with count 0", "", True
+    last = int(np.partition(own, wanted - 1)[wanted - 1])
+    rarer, tied = usable[own < last], usable[own == last]
+    room = max(wanted, len(usable) // TIED) - len(rarer)
+    said = f"all with count {last:,}" + (" or less" if len(rarer) else "")
+    if len(tied) > room:
+        said = f"{room:,} of {len(tied):,} rows of count {last:,}, drawn by --seed"
+        said = f"the {len(rarer):,} rarer ones and {said}" if len(rarer) else said
+        tied = np.random.default_rng(seed).choice(tied, room, replace=False)
+    chosen = np.sort(np.concatenate([rarer, tied]))
+    return chosen, f"the {len(chosen):,} rarest rows ({said}); none has count 0", _RULE, False
 
 
 def _mean(rows: DenseRows, component: Floats, chosen: Ints) -> Floats:
@@ -164,10 +179,10 @@ def _apart(rows: DenseRows, about: Moments, job: Job) -> Floats:
     return np.concatenate(list(job.map(work, rows.spans(len(about.norms)))))
 
 
-def _ranking(artifact: Vectors, named: tuple[str, str, str, str], scores: Floats, top: int) -> Ranking:
+def _ranking(artifact: Vectors, named: tuple[str, str, str, str, str], scores: Floats, top: int) -> Ranking:
     """Return both ends of a ranking; equal scores keep the order of the vocabulary. nan is no score.
 
-    ``named``: variant, score, formula, reference.
+    ``named``: variant, score, formula, reference, rule.
     """
     order = np.argsort(scores, kind="stable")
     order = order[: len(order) - int(np.isnan(scores).sum())]

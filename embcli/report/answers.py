@@ -85,7 +85,7 @@ def _notes(answer: Answer) -> Iterator[str]:
         yield f"'{shown(unknown.word)}' is unknown"
     yield from answer.notes
     if not answer.results and not answer.unknown and not answer.notes:
-        yield "nothing to list: no neighbor scores enough"
+        yield "nothing to list: no other row is left, or none scores enough"
     if not answer.rule:
         return
     inputs = ", ".join(dict.fromkeys(shown(term.word) for term in answer.terms))

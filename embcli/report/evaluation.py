@@ -60,24 +60,28 @@ def _rules(found: Evaluation, params: EvalParams) -> list[str]:
     cut = f"the {words} most frequent words (--restrict)" if params.restrict else f"all {words} words"
     case = "folded, the most frequent form counts" if params.case == "fold" else "exact"
     table = "" if params.table == "input" else f"; table: {params.table}"
-    return [f"vocabulary: {cut}; case: {case}{table}"]
+    zeros = [f"{name}: {n:,}" for name, n in zip(found.names, found.zeros, strict=True) if n]
+    notes = [f"words whose row is all zeros count as unknown ({', '.join(zeros)})"] if zeros else []
+    return [f"vocabulary: {cut}; case: {case}{table}", *notes]
 
 
 def _marked(
-    rows: Sequence[Sequence[float | None]], digits: Sequence[Callable[[float], str] | None]
+    rows: Sequence[Sequence[float | None]], digits: Sequence[Callable[[float], str]], fair: Sequence[bool]
 ) -> list[list[str | None]]:
     """Return numbers as text, the best of each column with an asterisk if there are several rows.
 
-    ``digits`` has the format of each column, None for one in which nothing is best.
+    ``digits`` has the format of each column; ``fair`` says whether all numbers of a column are of the same pairs or
+    questions: else, or if all are equal, none is best.
     """
-    tops = [max((v for v in column if v is not None), default=None) for column in zip(*rows, strict=True)]
+    columns = [[v for v in column if v is not None] for column in zip(*rows, strict=True)]
+    tops = [max(c) if ok and len(set(c)) > 1 else None for c, ok in zip(columns, fair, strict=True)]
     several = len(rows) > 1
     found: list[list[str | None]] = []
     for row in rows:
         cells: list[str | None] = []
         for value, top, form in zip(row, tops, digits, strict=True):
             mark = "" if not several else "*" if value == top else " "
-            cells.append(None if value is None else form(value) + mark if form else f"{value:,.0f}")
+            cells.append(None if value is None else form(value) + mark)
         found.append(cells)
     return found
 
@@ -102,17 +106,26 @@ def _similarity(found: Evaluation, params: EvalParams) -> Table:
     for result in found.similarity:
         numbers[result.artifact].append(result.spearman)
         pairs[result.artifact].append(f"{result.scored:,} of {result.total:,}")
-    texts = _marked(numbers, [_four] * len(files))
+    fair = [_fair([r.scored for r in found.similarity if r.file == file]) for file in files]
+    texts = _marked(numbers, [_four] * len(files), fair)
     rows = [
         [name, *(cell for both in zip(values, counts, strict=True) for cell in both)]
         for name, values, counts in zip(found.names, texts, pairs, strict=True)
     ]
-    notes = [*_rules(found, params), "pairs with an unknown word are skipped", *_best(found)]
+    notes = [*_rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
     return Table("Word similarity", columns, rows, notes)
 
 
-def _best(found: Evaluation) -> list[str]:
-    return ["* the best of its column"] if len(found.names) > 1 else []
+def _fair(scored: Sequence[int]) -> bool:
+    return len(set(scored)) == 1
+
+
+def _best(rows: int, fair: Sequence[bool]) -> list[str]:
+    """Return what an asterisk means, and where there is none."""
+    if rows < 2:
+        return []
+    notes = ["* the best of its column"] if any(fair) else []
+    return notes if all(fair) else [*notes, "no best is marked where the numbers scored differ"]
 
 
 def _analogies(found: Evaluation, params: EvalParams) -> Table:
@@ -121,11 +134,12 @@ def _analogies(found: Evaluation, params: EvalParams) -> Table:
     short = _short(files)
     totals = [result for result in found.analogies if result.part != "section"]
     parts = {file: list(dict.fromkeys(r.part for r in totals if r.file == file)) for file in files}
-    columns, digits = [Column("artifact"), Column("method")], []
+    columns, fair = [Column("artifact"), Column("method")], []
     for file in files:
         heads = ["% of scored", "% of all", *(f"{part[:3]} %" for part in parts[file][1:]), "scored"]
         columns += [Column(head, "right", short[file]) for head in heads]
-        digits += [_percent] * (len(heads) - 1)
+        even = _fair([r.scored for r in totals if r.file == file and r.part == "all"])
+        fair += [even] * (len(heads) - 1)
     by = {(r.artifact, r.method, r.file, r.part): r for r in totals}
     lines = [(at, method) for at in range(len(found.names)) for method in _methods(found)]
     numbers = []
@@ -137,7 +151,7 @@ def _analogies(found: Evaluation, params: EvalParams) -> Table:
             row += [by[at, method, file, part].accuracy for part in parts[file][1:]]
         numbers.append(row)
     rows = []
-    for (at, method), texts in zip(lines, _marked(numbers, digits), strict=True):
+    for (at, method), texts in zip(lines, _marked(numbers, [_percent] * len(fair), fair), strict=True):
         cells, left = [found.names[at], _METHODS[method]], list(texts)
         for file in files:
             width = 1 + len(parts[file])
@@ -150,8 +164,7 @@ def _analogies(found: Evaluation, params: EvalParams) -> Table:
         "questions with an unknown word are skipped: left out of '% of scored', wrong in '% of all'; "
         "words of the question are no answers",
     ]
-    if len(lines) > 1:
-        notes.append("* the best of its column")
+    notes += _best(len(lines), fair)
     return Table("Analogies", columns, rows, notes)
 
 

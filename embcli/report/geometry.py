@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
-from embcli.query.clusters import Clusters
+from embcli.query.clusters import Cluster, Clusters
 from embcli.query.geometry import Geometry
 from embcli.query.spectrum import LEADING
 from embcli.query.undertrained import Ranking
 from embcli.report.display import shown
 from embcli.report.tables import Column, Table
 from embcli.spec import EvalParams
+
+#: clusters that are printed, and words of each; programs get all clusters and --top words of each
+_CLUSTERS, _WORDS = 30, 6
 
 
 def geometry_tables(found: Sequence[Geometry], params: EvalParams, form: str) -> list[Table]:
@@ -30,10 +33,10 @@ def geometry_tables(found: Sequence[Geometry], params: EvalParams, form: str) ->
         The options it was found with.
     form
         ``table``: for people, one table of spectra for all artifacts, then each artifact's bands, under-trained rows
-        and clusters. ``tsv`` and ``jsonl``: one table, a figure a row.
+        and clusters. ``tsv``: one table, a figure a row. ``jsonl``: the same rows in tables without empty columns.
     """
     if form != "table":
-        return [_long(found)]
+        return [_long(found)] if form == "tsv" else _parts(_long(found))
     tables = [_spectra(found)] if params.geometry else []
     for one in found:
         of = f"{one.name}, {one.table} table" if one.table != "input" else one.name
@@ -52,12 +55,13 @@ def _spectra(found: Sequence[Geometry]) -> Table:
         Column("pair cosine", "right", digits=".4f"),
         *(Column(f"first {n}", "right", "share of components", digits=".1%") for n in LEADING),
         Column("first 1", "right", "not centred", digits=".1%"), Column("effective rank", "right", digits=".1f"),
-        Column("isotropy", "right", digits=".4f"),
+        Column("isotropy", "right"),
     ]  # fmt: skip
     rows = [
         (
-            one.name, one.rows, one.zero_rows, one.dim, one.bands[-1].pair_cosine if one.bands else None,
-            *one.spectrum.shares, one.spectrum.uncentred, one.spectrum.effective_rank, one.spectrum.isotropy,
+            one.name, f"{one.rows:,}", f"{one.zero_rows:,}", f"{one.dim:,}",
+            one.bands[-1].pair_cosine if one.bands else None, *one.spectrum.shares, one.spectrum.uncentred,
+            one.spectrum.effective_rank, _tiny(one.spectrum.isotropy),
         )
         for one in found if one.spectrum is not None
     ]  # fmt: skip
@@ -65,8 +69,16 @@ def _spectra(found: Sequence[Geometry]) -> Table:
         "pair cosine: mean over all pairs of rows; 0 if directions are even, 1 if all rows point one way",
         "share of components: of the variance; effective rank: exp of the entropy of all shares, dim at most",
         "not centred: the mean counts too; isotropy: 1 if no direction is preferred (Mu and Viswanath 2018)",
+        "isotropy falls as rows get longer: compare artifacts after 'embcli transform --unit'",
     )
     return Table("geometry", columns, rows, notes)
+
+
+def _tiny(value: float | None) -> str | None:
+    """Return a number from 0 to 1 with four decimals, or its size if they would all be 0."""
+    if value is None:
+        return None
+    return f"{value:.4f}" if value >= 0.0001 else f"{value:.0e}" if value else "0"
 
 
 def _bands(one: Geometry, of: str) -> Table:
@@ -109,12 +121,14 @@ def _ranking(ranking: Ranking, name: str) -> Table:
         ]  # fmt: skip
     pairs = zip_longest(ranking.lowest, ranking.highest)
     rows = [
-        [i, *(cell for line in pair for cell in ((line.word, line.count, line.score) if line else (None,) * 3))]
+        [i, *(c for line in pair for c in ((line.word, f"{line.count:,}", line.score) if line else (None,) * 3))]
         for i, pair in enumerate(pairs, 1)
     ]
     notes = [f"score: {ranking.formula}"]
     if ranking.reference:
         notes.append(f"reference: {ranking.reference}")
+    if ranking.rule:
+        notes.append(f"that is {ranking.rule}")
     if ranking.left_out:
         notes.append(f"{ranking.left_out:,} rows have no direction and no score")
     source = f"{ranking.variant}, Land and Bartolo 2024, section 2.2" if ranking.variant else "not from the paper"
@@ -130,29 +144,36 @@ def _clusters(made: Clusters, of: str, zero_rows: int) -> list[Table]:
         Column("median count", "right", digits=",.10g"), Column("words nearest to its center"),
     ]  # fmt: skip
     rows = [
-        (i, f"{c.size:,}", c.centroid_cosine, c.tightness, c.mean_norm, c.median_count, ", ".join(map(shown, c.words)))
-        for i, c in enumerate(made.clusters, 1)
+        (i, f"{c.size:,}", c.centroid_cosine, c.tightness, c.mean_norm, c.median_count, _named(c))
+        for i, c in enumerate(made.clusters[:_CLUSTERS], 1)
     ]
     notes = [
         f"k-means of rows at unit length, {made.rounds} rounds, inertia {made.inertia:.6g}; nearest to the centroid "
         "first",
         "centroid: the mean of all rows as they stand; tightness: mean cosine of rows with their center",
+        f"words: --top, {_WORDS} at most; --format tsv has all --top of each cluster",
     ]
+    if len(rows) < len(made.clusters):
+        notes.insert(0, f"and {len(made.clusters) - len(rows):,} clusters more: --format tsv has all")
     if len(made.clusters) < made.asked:
         notes.append(f"{made.asked:,} clusters were asked for, but there are not so many different directions")
     if zero_rows:
         notes.append(f"{zero_rows:,} rows are all zeros and in no cluster")
     listed = Table(f"{of}: clusters", columns, rows, notes)
-    if not made.nearest:
-        return [listed]
     columns = [
         Column("", "right"), Column("word"), Column("count", "right"),
         Column("center", "right", "cosine with", digits=".4f"),
         Column("centroid", "right", "cosine with", digits=".4f"),
     ]  # fmt: skip
-    lines = [(i, m.word, m.count, m.cosine, m.centroid_cosine) for i, m in enumerate(made.nearest, 1)]
+    words = made.clusters[0].words
+    lines = [(i, m.word, f"{m.count:,}", m.cosine, m.centroid_cosine) for i, m in enumerate(words, 1)]
     title = f"{of}: cluster 1, nearest to the centroid, {made.clusters[0].size:,} rows"
     return [listed, Table(title, columns, lines)]
+
+
+def _named(cluster: Cluster) -> str:
+    """Return the words that stand for a cluster."""
+    return ", ".join(shown(member.word) for member in cluster.words[:_WORDS])
 
 
 #: columns of the long table; a cell is empty where it does not apply
@@ -160,9 +181,22 @@ _COLUMNS = ("artifact", "table", "report", "group", "rank", "word", "count", "me
 
 
 def _long(found: Sequence[Geometry]) -> Table:
-    """Return every figure as a row of its own."""
-    rows = [(one.name, *row) for one in found for row in _figures(one)]
+    """Return every figure as a row of its own, to 7 significant digits."""
+    rows = [
+        (one.name, *row, float(f"{value:.7g}") if isinstance(value, float) else value)
+        for one in found for *row, value in _figures(one)
+    ]  # fmt: skip
     return Table("", [Column(name) for name in _COLUMNS], rows)
+
+
+def _parts(table: Table) -> list[Table]:
+    """Return the rows of the long table, report by report, without the columns that are empty there."""
+    parts = []
+    for _, group in groupby(table.rows, key=lambda row: (row[0], row[2])):
+        rows = list(group)
+        kept = [i for i in range(len(table.columns)) if any(row[i] is not None for row in rows)]
+        parts.append(Table("", [table.columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
+    return parts
 
 
 def _figures(one: Geometry) -> Iterator[tuple[Any, ...]]:
@@ -176,7 +210,7 @@ def _figures(one: Geometry) -> Iterator[tuple[Any, ...]]:
         yield from ((*whole, key, value) for key, value in figures.items() if value is not None)
     for band in one.bands:
         figures = asdict(band)
-        name = figures.pop("name")
+        name = figures.pop("name").replace(",", "")
         yield from (
             (one.table, "band", name, None, None, None, key, value) for key, value in figures.items()
             if value is not None
@@ -191,15 +225,12 @@ def _figures(one: Geometry) -> Iterator[tuple[Any, ...]]:
 
 
 def _cluster_figures(made: Clusters, table: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the figures of clusters, and their words with their ranks."""
+    """Yield the figures of all clusters, then the words of each with their ranks."""
     yield table, "clusters", "all", None, None, None, "inertia", made.inertia
     for i, cluster in enumerate(made.clusters, 1):
-        figures = asdict(cluster)
-        words = figures.pop("words")
-        for key, value in figures.items():
-            if value is not None:
+        for key in ("size", "centroid_cosine", "tightness", "mean_norm", "median_count"):
+            if (value := getattr(cluster, key)) is not None:
                 yield table, "cluster", i, None, None, None, key, value
-        if i > 1:
-            yield from ((table, "cluster word", i, j, word, None, None, None) for j, word in enumerate(words, 1))
-    for j, line in enumerate(made.nearest, 1):
-        yield table, "cluster word", 1, j, line.word, line.count, "cosine", line.cosine
+    for i, cluster in enumerate(made.clusters, 1):
+        for j, member in enumerate(cluster.words, 1):
+            yield table, "cluster word", i, j, member.word, member.count, "cosine", member.cosine

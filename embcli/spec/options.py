@@ -103,7 +103,7 @@ class Field:
         if o.min is not None and number < o.min:
             raise UsageError(f"{self.flag}: must be at least {o.min:g}, found {number:g}")
         if o.max is not None and number > o.max:
-            raise UsageError(f"{self.flag}: must be at most {o.max:g}, found {number:g}")
+            raise UsageError(f"{self.flag}: must be at most {o.max:g}, found {number!r}")
         return number
 
 

@@ -273,7 +273,7 @@ def test_decode_writes_to_what_is_there(tmp_path: Path, tokens: Path) -> None:
 
 def test_decode_as_json(tokens: Path) -> None:
     rows = [json.loads(line) for line in ok("decode", tokens, "--json").text.splitlines()]
-    assert rows[0] == {"row": 0, "text": "I like cats"} and len(rows) == 5
+    assert rows[0] == {"row": 1, "text": "I like cats"} and len(rows) == 5
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])

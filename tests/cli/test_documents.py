@@ -116,3 +116,19 @@ def test_an_impossible_budget_is_a_clean_error(lsa: Path, tmp_path: Path) -> Non
         ran = embcli("cooc", lsa / "t.npz", *more, "--memory", "100", "-o", tmp_path / "x.npz")
         failed(ran, 2, "--memory: 100 bytes is too little for 5 words; give ")
     assert not (tmp_path / "x.npz").exists()
+
+
+def test_documents_are_found_by_name_after_a_transform(tmp_path: Path) -> None:
+    """Without singular values words cannot be folded in: documents know documents, and words words."""
+    (tmp_path / "c.txt").write_bytes(b"\n".join((DATA / "corpus.txt").read_bytes().split(b"\n")[:300]))
+    ok("encode", "c.txt", *SMALL, "-o", "t.npz", cwd=tmp_path)
+    ok("cooc", "t.npz", "--context", "document", "-o", "d.npz", cwd=tmp_path)
+    ok("svd", "d.npz", "-d", "8", "-o", "v.npz", cwd=tmp_path)
+    ok("transform", "v.npz", "--unit", "-o", "x.npz", cwd=tmp_path)
+    asked = ("neighbors", "--table", "documents", "--top", "3", "--format", "tsv")
+    lists = [ok(*asked, name, "doc1", cwd=tmp_path).text.splitlines() for name in ("v.npz", "x.npz")]
+    words = [[line.split("\t")[3] for line in lines] for lines in lists]
+    assert words[0] == words[1] and words[1][1].startswith("doc")
+    failed(embcli(*asked, "x.npz", "the", cwd=tmp_path), 1, "unknown")
+    ok("neighbors", "x.npz", "--table", "documents", "--all", "--top", "2", "-o", "k.npz", cwd=tmp_path)
+    assert "doc2" in ok("info", "k.npz", cwd=tmp_path).text

@@ -111,3 +111,32 @@ def test_wrong_kinds(chain: Path) -> None:
     failed(embcli("eval", chain / "tokens.npz", "-a", QUESTIONS), 3, "tokens.npz", "expected kind")
     failed(embcli("eval", chain / "vectors.npz", "-a", chain / "vectors.npz"), 3, "not text")
     failed(embcli("eval", chain / "counts.npz", "-a", QUESTIONS, "--table", "output"), 3, "counts.npz")
+
+
+def test_a_first_line_without_its_score_is_no_heading(chain: Path, tmp_path: Path) -> None:
+    for missing in ("NA", "nan", "0x10", "-", "1_0"):
+        (tmp_path / "s.txt").write_text(f"king queen {missing}\ndog puppy 8\nking dog 1\n", encoding="utf-8")
+        failed(embcli("eval", chain / "vectors.npz", "-s", tmp_path / "s.txt"), 1, "line 1")
+    (tmp_path / "s.txt").write_text("word1 word2 score\ndog puppy 8\nking dog 1\nking queen 7\n", encoding="utf-8")
+    assert "3 of 3" in ok("eval", chain / "vectors.npz", "-s", tmp_path / "s.txt").text
+
+
+def test_no_best_is_marked_where_coverage_differs(chain: Path, tmp_path: Path) -> None:
+    ok("encode", DATA / "corpus.txt", "--words", "--lower", "--max-vocab", "400", "-o", tmp_path / "t.npz")
+    ok("cooc", tmp_path / "t.npz", "-o", tmp_path / "c.npz")
+    ok("svd", tmp_path / "c.npz", "--dim", "20", "-o", tmp_path / "small.npz")
+    both = [chain / "vectors.npz", tmp_path / "small.npz"]
+    uneven = ok("eval", *both, "-s", DATA / "similarity.tsv").text
+    assert "*" not in uneven and "no best is marked" in uneven
+    even = ok("eval", chain / "vectors.npz", chain / "counts.npz", "-s", DATA / "similarity.tsv").text
+    assert "*" in even and "no best is marked" not in even
+
+
+def test_document_counts_are_refused_with_the_way_out(chain: Path, tmp_path: Path) -> None:
+    ok("cooc", chain / "tokens.npz", "--context", "document", "-o", tmp_path / "d.npz")
+    failed(embcli("eval", tmp_path / "d.npz", "-s", DATA / "similarity.tsv"), 3, "d.npz", "documents", "embcli svd")
+
+
+def test_a_column_of_numbers_before_the_words_is_refused(chain: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("1\tking\tqueen\t9\n2\tdog\tpuppy\t1\n", encoding="utf-8")
+    failed(embcli("eval", chain / "vectors.npz", "-s", tmp_path / "s.txt"), 1, "first column holds numbers")

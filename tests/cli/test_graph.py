@@ -151,3 +151,12 @@ def test_tsv_and_json_lines_agree(chain: Path) -> None:
     frequent = set(words_of_vectors(chain)[:500])
     assert rows and all(0.2 <= row["score"] <= 1 and row["word"] in frequent for row in rows)
     assert ok("neighbors", chain / "vectors.npz", asked[0], "--format", "jsonl", "--restrict", "5000").out
+
+
+def test_more_neighbors_than_there_are_rows_are_lowered(chain: Path, tmp_path: Path) -> None:
+    ran = ok(
+        "neighbors", chain / "vectors.npz", "--all", "--top", "99999", "--restrict", "30", "-o", tmp_path / "k.npz"
+    )
+    assert "lowered to 30" in ran.talk
+    with np.load(tmp_path / "k.npz") as found:
+        assert found["neighbors"].shape[1] == 30

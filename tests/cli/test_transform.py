@@ -126,3 +126,12 @@ def test_not_finite_vectors_are_refused(chain: Path, tmp_path: Path) -> None:
         np.savez(file, **arrays)
     failed(embcli("transform", tmp_path / "nan.npz", "--unit", "-o", tmp_path / "x.npz"), 1, "nan.npz", "damaged")
     assert not (tmp_path / "x.npz").exists()
+
+
+def test_a_file_that_an_option_names_is_not_replaced(chain: Path, tmp_path: Path) -> None:
+    (tmp_path / "v.npz").write_bytes((chain / "vectors.npz").read_bytes())
+    before = (tmp_path / "v.npz").read_bytes()
+    command = ("transform", chain / "vectors.npz", "--align-to", tmp_path / "v.npz", "-o")
+    failed(embcli(*command, tmp_path / "v.npz"), 2, "is an input too")
+    assert (tmp_path / "v.npz").read_bytes() == before
+    ok(*command, tmp_path / "w.npz")

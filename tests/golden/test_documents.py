@@ -100,6 +100,7 @@ def test_automatic_options_and_what_belongs_to_another_weight() -> None:
     table = np.array([[3.0, 2, 0], [0, 1, 2], [1, 0, 4]])
     assert solved(table, dim=2).options | {"dim": 0, "solver": 0} == {
         "weight": "ppmi",
+        "idf": None,
         "eig": 0.5,
         "dim": 0,
         "solver": 0,

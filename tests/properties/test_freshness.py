@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from embcli.pipeline import freshness
@@ -83,17 +86,27 @@ def test_a_touched_input_is_still_the_same(lab: Lab) -> None:
     assert lab.built() == []
 
 
-def test_another_input_of_the_same_size_and_time_is_seen(lab: Lab) -> None:
-    """The cache of digests knows files by size and time; a file that has just changed is not in it."""
-    found = os.stat(lab.folder / "c.txt")
-    (lab.folder / "c.txt").write_text(TEXT.replace("a b c", "a b b"), encoding="utf-8")
-    os.utime(lab.folder / "c.txt", ns=(found.st_atime_ns, found.st_mtime_ns))
+@pytest.mark.parametrize("how", ["written", "replaced"])
+@pytest.mark.parametrize("cached", [True, False])
+def test_another_input_of_the_same_size_and_date_is_seen(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, how: str, cached: bool
+) -> None:
+    """The cache of digests knows files by more than size and date; a file that has just changed is not in it."""
+    if cached:
+        monkeypatch.setattr(freshness, "_SETTLED", 0)
+    assert lab.built() == []
+    text = lab.folder / "c.txt"
+    assert (str(text) in json.loads(lab.file(".run/texts.json").read_text() if cached else "{}")) == cached
+    found, target = os.stat(text), text if how == "written" else lab.folder / "new.txt"
+    target.write_text(TEXT.replace("a b c", "a b b"), encoding="utf-8")
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
+    target.replace(text)
+    assert (os.stat(text).st_size, os.stat(text).st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     assert lab.built() == list(STEPS)
 
 
 def test_digests_of_old_texts_are_not_computed_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.utime(lab.folder / "c.txt", (1, 1))
-    os.utime(lab.folder / "words.npz", (1, 1))
+    monkeypatch.setattr(freshness, "_SETTLED", 0)
     lab.steps["tokens"] = "{use: encode, inputs: c.txt, words: true, min-count: 2}"
     assert "tokens" in lab.built()
     monkeypatch.setattr(freshness, "file_digest", lambda path: pytest.fail(f"{path} was read again"))
@@ -148,7 +161,7 @@ def test_what_came_out_the_same_makes_nothing_stale(lab: Lab) -> None:
     assert lab.file("tokens.npz").read_bytes() == before
 
 
-@pytest.mark.parametrize("damage", ["gone", "cut", "other", "record"])
+@pytest.mark.parametrize("damage", ["gone", "cut", "byte", "byte and date", "other", "record"])
 def test_an_artifact_that_is_not_what_was_made_is_made_again(lab: Lab, damage: str) -> None:
     target = lab.file("counts.npz")
     good = target.read_bytes()
@@ -156,12 +169,52 @@ def test_an_artifact_that_is_not_what_was_made_is_made_again(lab: Lab, damage: s
         target.unlink()
     elif damage == "cut":
         target.write_bytes(good[:-50])
+    elif damage.startswith("byte"):  # of an array; the digest in the file stays what it was
+        found, at = os.stat(target), good.index(np.load(target)["data"].tobytes())
+        target.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        if damage == "byte and date":
+            os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
     elif damage == "other":
         target.write_bytes(lab.file("tokens.npz").read_bytes())
     else:
-        lab.file(".run/counts.json").write_text("[1, 2", encoding="utf-8")
+        lab.file(".run/steps/counts.json").write_text("[1, 2", encoding="utf-8")
     assert lab.built() == ["counts"]
     assert target.read_bytes() == good
+
+
+def test_only_artifacts_that_were_touched_are_checked(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    real = freshness.store.verify
+    monkeypatch.setattr(freshness.store, "verify", lambda path: seen.append(os.path.basename(path)) or real(path))
+    assert lab.built() == [] and seen == []
+    os.utime(lab.file("counts.npz"), (1, 1))
+    survey(lab.plan())  # type: ignore[arg-type] - a dry run writes nothing down
+    assert seen == ["counts.npz"]
+    assert lab.built() == [] and seen == ["counts.npz"] * 3  # foreseen, and built
+    assert lab.built() == [] and seen == ["counts.npz"] * 3
+
+
+def test_steps_may_have_the_names_of_what_a_run_keeps(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freshness, "_SETTLED", 0)
+    lab.steps = {"texts": STEPS["tokens"], "steps": "{use: cooc, inputs: texts}"}
+    assert lab.built() == ["texts", "steps"]
+    assert lab.built() == []
+
+
+def test_what_a_killed_process_left_is_removed(lab: Lab) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        pass
+    gone = [lab.file(f".counts.npz.{dead.pid}{more}.tmp") for more in ("", ".1")]
+    kept = [lab.file(name) for name in (
+        f".counts.npz.{os.getppid()}.tmp", f".counts.npz.{os.getpid()}.tmp", f".other.npz.{dead.pid}.tmp",
+        f"counts.npz.{dead.pid}.tmp", ".counts.npz.x.tmp", f".counts.npz.{dead.pid}.tmp.npz",
+    )]  # fmt: skip
+    for path in (*gone, *kept):
+        path.write_bytes(b"PK")
+    survey(lab.plan())  # type: ignore[arg-type]
+    assert all(path.exists() for path in (*gone, *kept))
+    assert lab.built() == []
+    assert [path.exists() for path in gone] == [False, False] and all(path.exists() for path in kept)
 
 
 def test_a_damaged_cache_of_digests_is_no_reason_to_fail(lab: Lab) -> None:

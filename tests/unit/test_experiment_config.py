@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -91,6 +92,9 @@ def test_a_fault_of_the_file_is_one_line(tmp_path: Path, text: str, parts: list[
         ("{use: svd, inputs: t}", ["svd reads counts, and step t makes tokens"]),
         ("{use: encode, inputs: t, words: true}", ["encode reads text, and step t makes tokens"]),
         ("{use: cooc, inputs: x}", ["circle: x -> x"]),
+        ("{use: cooc, inputs: k}", ["step x: inputs: counted already", "at least two inputs"]),
+        ("{use: transform, inputs: k, unit: true}", ["transform reads vectors, and step k makes counts"]),
+        ("{use: transform, inputs: [k, t], unit: true}", ["transform reads vectors, and step k makes counts"]),
         ("{use: cooc, inputs: tt}", ["unknown step or file 'tt'", "did you mean"]),
         ("{use: cooc, inputs: t, grid: {window: 3}}", ["grid: window: expected a list"]),
         ("{use: cooc, inputs: t, grid: {window: []}}", ["grid: window: expected a list"]),
@@ -104,7 +108,7 @@ def test_a_fault_of_the_file_is_one_line(tmp_path: Path, text: str, parts: list[
 )
 def test_a_fault_of_a_step_names_it(tmp_path: Path, step: str, parts: list[str]) -> None:
     with pytest.raises(EmbcliError) as found:
-        plan_of(tmp_path, f"{HEAD}  x: {step}\n")
+        plan_of(tmp_path, f"{HEAD}  k: {{use: cooc, inputs: t}}\n  x: {step}\n")
     said = str(found.value)
     assert "e.yaml: step" in said or "circle" in said
     assert "\n" not in said
@@ -199,6 +203,18 @@ def test_an_artifact_never_replaces_an_input(tmp_path: Path) -> None:
         plan_of(tmp_path, HEAD + "  k: {use: cooc, inputs: t}\n  v: {use: svd, inputs: build/e/k.npz}\n")
 
 
+def test_artifacts_do_not_lie_in_a_folder_that_is_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "texts" / "more").mkdir(parents=True)
+    (tmp_path / "texts2").mkdir()
+    (tmp_path / "link").symlink_to("texts")
+    text = "steps:\n  t: {use: encode, inputs: [c.txt, texts], words: true}\n"
+    for out in ("texts", "texts/more", "texts/new/new", "link/new", "."):
+        with pytest.raises(UsageError, match=r"e\.yaml: step t: the folder .* is read as text, and out, .*, is in it"):
+            plan_of(tmp_path, f"out: {out}\n{text.replace('texts', '.') if out == '.' else text}")
+    for out in ("texts2", "texts2/texts", ".", "c"):
+        assert plan_of(tmp_path, f"out: {out}\n{text}").builds
+
+
 def test_the_order_is_that_of_need(tmp_path: Path) -> None:
     text = "steps:\n  v: {use: svd, inputs: k}\n  k: {use: cooc, inputs: t}\n" + HEAD.split("\n", 1)[1]
     assert [build.name for build in plan_of(tmp_path, text).builds] == ["t", "k", "v"]
@@ -290,7 +306,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_wrong_kinds_are_wrong_before_anything_is_built(tmp_path: Path) -> None:
-    from embcli.pipeline.runner import check
+    from embcli.pipeline.runner import check, run
 
     with pytest.raises(KindError, match="not an embcli artifact"):
         check(plan_of(tmp_path, HEAD + "  v: {use: svd, inputs: c.txt}\n"))
+    head = "out: .\n" + HEAD.replace("words: true", "words: true, min-count: 1")
+    run(plan_of(tmp_path, head + "  k: {use: cooc, inputs: t}\n"), Mock())
+    with pytest.raises(UsageError, match=r"step v: .*k\.npz: counted already; .* at least two inputs"):
+        check(plan_of(tmp_path, HEAD + "  v: {use: cooc, inputs: k.npz}\n"))
+    check(plan_of(tmp_path, HEAD + "  v: {use: cooc, inputs: [k.npz, t]}\n  w: {use: cooc, inputs: t.npz}\n"))

@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-OUT ?= build/demo
+OUT = build/quickstart
 EMBCLI = $(BIN)/embcli
 
 .PHONY: demo test lint data clean
@@ -19,24 +19,9 @@ $(VENV)/dev.done: $(BIN)/embcli
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-$(OUT)/tokens.npz: data/corpus.txt $(BIN)/embcli
-	mkdir -p $(OUT)
-	$(EMBCLI) encode $< --words --lower -o $@
-
-$(OUT)/counts.npz: $(OUT)/tokens.npz
-	$(EMBCLI) cooc $< --window 5 --weighting dynamic -o $@
-
-$(OUT)/vectors.npz: $(OUT)/counts.npz
-	$(EMBCLI) svd $< --dim 150 -o $@
-
-demo: $(OUT)/vectors.npz
-	@echo; echo "== Words that stand in like company (cosine; the corpus is generated, see data/README.md)"; echo
-	$(EMBCLI) neighbors --top 5 $< king queen paris dog puppy doctor hospital bank mole bigger walked bread
-	@echo; echo "== Analogies: without the words of the question, and with them"; echo
-	$(EMBCLI) neighbors --top 3 $< 'king - man + woman' 'paris - france + italy' 'bigger - big + small'
-	@echo; echo "== All questions of data/questions.txt"; echo
-	$(BIN)/python experiments/analogies.py $< data/questions.txt
-	@echo; echo "Next: source $(BIN)/activate; embcli neighbors $< 'uncle - man + woman'; embcli info $(OUT)/counts.npz --top 5"
+demo: $(BIN)/embcli
+	$(EMBCLI) run experiments/quickstart.yaml
+	@echo; echo "Next: source $(BIN)/activate; embcli neighbors $(OUT)/vectors.npz 'uncle - man + woman'; embcli info $(OUT)/counts.npz --top 5"
 
 test: $(VENV)/dev.done
 	$(BIN)/python -m pytest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -68,13 +69,47 @@ def sentences(*lines: str) -> Tokens:
 def counted(tokens: Tokens, plan: Plan | None = None, threads: int = 1, **options: Any) -> Counts:
     """Return the counts with all arrays in memory."""
     params, job = CoocParams(**options), Job(threads=threads)
-    made = count([tokens], params, job) if plan is None else count_by(plan, tokens, params, job)
+    return loaded(count([tokens], params, job) if plan is None else count_by(plan, tokens, params, job))
+
+
+def added(inputs: Sequence[Tokens | Counts], threads: int = 1, **options: Any) -> Counts:
+    """Return the counts of several inputs with all arrays in memory."""
+    return loaded(count(list(inputs), CoocParams(**options), Job(threads=threads)))
+
+
+def loaded(made: Counts) -> Counts:
+    """Return counts that were to be produced while they are written, with all arrays in memory."""
     assert isinstance(made.data, Blocks)
     blocks = [block.copy() for block in made.data.blocks]
     made.data = np.concatenate([np.empty(0, made.data.dtype), *blocks])
     made.indices = made.indices.array()
+    if made.rows is not None:
+        made.indptr = made.indptr.array()
+        made.rows = Words(made.rows.data.array(), made.rows.offsets.array())
     made.check()
     return made
+
+
+def halves(lines: Sequence[str], at: int) -> tuple[Tokens, Tokens, Tokens]:
+    """Return lines of text before ``at``, from there on, and all, each with its own vocabulary as encode makes it."""
+    return tuple(encoded(part) for part in (lines[:at], lines[at:], lines))  # type: ignore[return-value]
+
+
+def encoded(lines: Sequence[str]) -> Tokens:
+    """Return lines of text as encode would: words by frequency, ties by bytes."""
+    text = [line.split() for line in lines]
+    counts = Counter(word for row in text for word in row)
+    order = sorted(counts, key=lambda word: (-counts[word], word.encode()))
+    numbers = {word: i for i, word in enumerate(order)}
+    tokens = tokens_of([[numbers[word] for word in row] for row in text], len(order))
+    tokens.words = Words.of(order)
+    return tokens
+
+
+def with_options(counts: Counts, **options: Any) -> Counts:
+    """Return counts that say with which options they were made, as the store would read them."""
+    counts.options = vars(CoocParams(**options)) | counts.options
+    return counts
 
 
 def cells_of(counts: Counts) -> dict[tuple[int, int], Any]:

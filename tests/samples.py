@@ -18,11 +18,11 @@ import numpy as np
 from conftest import ROOT
 
 from embcli.artifacts import provenance, store
-from embcli.artifacts.schema import KINDS, Artifact, Counts, Tokens, Vectors, Words
+from embcli.artifacts.schema import KINDS, Artifact, Counts, Knn, Tokens, Vectors, Words
 from embcli.errors import EmbcliError
 from embcli.spec import STEPS
 
-STEP_OF = {"tokens": "encode", "counts": "cooc", "vectors": "svd"}
+STEP_OF = {"tokens": "encode", "counts": "cooc", "vectors": "svd", "knn": "neighbors"}
 WORDS = ["the", "naïve", "東京", "a\0b"]
 
 
@@ -66,7 +66,24 @@ def vectors() -> Vectors:
     )
 
 
-MAKE = {"tokens": tokens, "counts": counts, "documents": documents, "vectors": vectors}
+def lsa() -> Vectors:
+    made = vectors()
+    made.contexts = None
+    made.documents = np.array([[1, 0, -1], [0.5, 2, 0]], np.float32)
+    made.labels = Words.of(["doc1: the naïve", "doc2"])
+    return made
+
+
+def knn() -> Knn:
+    return Knn(
+        neighbors=np.array([[1, 2], [0, -1], [0, 3], [-1, -1]], np.int32),
+        scores=np.array([[0.5, 0.25], [0.5, 0], [0.25, -0.125], [0, 0]], np.float32),
+        words=Words.of(WORDS),
+        stats={"rows": 4, "row": "word", "top": 2, "searched": 4, "listed": 5, "empty": 1},
+    )
+
+
+MAKE = {"tokens": tokens, "counts": counts, "documents": documents, "vectors": vectors, "lsa": lsa, "knn": knn}
 
 
 def meta_of(artifact: Artifact, **options: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from embcli import stop
 from embcli.errors import UsageError
-from embcli.spec import Common
+from embcli.spec import Common, fields
 
 
 class Console:
@@ -144,8 +144,10 @@ def line(text: str) -> None:
     print(text.translate(_CONTROLS).encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
 
 
-def keep_inputs(inputs: Sequence[str], out: str | None) -> None:
-    """Raise UsageError if the output would replace an input."""
+def keep_inputs(inputs: Sequence[str], out: str | None, params: Any = None) -> None:
+    """Raise UsageError if the output would replace an input, or a file that an option names."""
+    named = [(f, getattr(params, f.name)) for f in fields(type(params)) if f.opt.file] if params is not None else []
+    inputs = [*inputs, *(path for f, value in named if value for path in (value if f.repeatable else [value]))]
     if out is None or out == "-" or not os.path.isfile(out):
         return
     if any(path != "-" and os.path.exists(path) and os.path.samefile(path, out) for path in inputs):

@@ -32,10 +32,13 @@ def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> N
     if params.tokenizer:
         _pieces(params, console)
         return
-    from embcli.text.words import cut, cut_rule
+    from embcli.text.words import cut, cut_rule, join_known
 
     rule, words = cut_rule(params)
     pieces = cut(params.text, rule)
+    if words and rule.phrases:
+        lines = params.text.split("\n")
+        pieces = [piece for line in lines for piece in join_known(cut(line, rule), words, rule.phrases)]
     columns = [Column("piece"), Column("bytes")]
     rows: list[list[Any]] = [[piece, piece.encode().hex(" ")] for piece in pieces]
     if words:
@@ -99,6 +102,25 @@ def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> 
         return
     for key in ("tokens_read", "types_read", "highest_count", "tokens_kept", "types_kept", "rows"):
         console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")
+    if joined := stats.get("phrases"):
+        console.data(f"phrases\t{joined['phrases']}\nphrases joined\t{joined['joins']}\n")
+    if params.phrases_top:
+        show(_phrases(stats, params.phrases_top), console)
+
+
+def encode_phrases(path: str, params: Any, console: Console) -> None:
+    """Print the highest-scoring phrases of tokens that were just written."""
+    from embcli.artifacts import store
+
+    show(_phrases(store.read(path, ("tokens",)).meta["stats"], params.phrases_top), console)
+
+
+def _phrases(stats: dict[str, Any], most: int) -> Table:
+    """Return the table of the highest-scoring phrases of the last pass that joined any."""
+    tops: list[list[Any]] = [one["top"] for one in stats["phrases"]["passes"] if one["top"]]
+    columns = [Column("rank", "right"), Column("phrase"), Column("score", "right", digits=".1f")]
+    columns += [Column("count", "right"), Column("joined", "right")]
+    return Table("", columns, [[i, *row] for i, row in enumerate(tops[-1][:most] if tops else [], 1)])
 
 
 def cooc_top(path: str, params: Any, console: Console) -> None:

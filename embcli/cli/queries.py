@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas
 from embcli.cli.prints import rendered, show
-from embcli.errors import InputError, UsageError
+from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.report.tables import Column, Table
-from embcli.spec import InfoParams, NeighborsParams
+from embcli.spec import InfoParams, NeighborsParams, as_utf8
 
 
 def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> None:
     """Print the nearest neighbors of each query, or the results of analogies."""
     paths, queries = _split(inputs)
-    if params.words_from:
-        queries += _lines(params.words_from)
-    if not queries and not params.centroid:
-        raise UsageError("no query: give a word or an expression such as 'king - man + woman', or --words-from FILE")
+    limit_blas(1)  # before anything loads numpy
+    if params.all:
+        from embcli.cli.graph import write_graph
+
+        write_graph(paths, queries, params, console)
+        return
     if paths.count("-") + (params.words_from == "-") > 1:
         raise UsageError("- (stdin) can be given only once")
-    limit_blas(1)
-    from embcli.artifacts import store
-    from embcli.query.neighbors import exit_code, search
-    from embcli.report.answers import answer_tables, unanswered
+    if params.words_from:
+        from embcli.pipeline.reports import lines_of
 
-    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
-    if params.weight != "ppmi" and not any(artifact.kind == "counts" for artifact in artifacts):
-        raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
-    names = _names(paths)
-    answers = search(artifacts, queries, params, Job(threads=cores(), note=console.say, warn=console.warn), names)
-    lost = unanswered(answers, names)
-    if exit_code(answers):
-        raise InputError("; ".join(lost))
+        queries += lines_of(params.words_from)
+    if not queries and not params.centroid:
+        raise UsageError("no query: give a word or an expression such as 'king - man + woman', or --words-from FILE")
+    from embcli.pipeline.reports import neighbors_report
+
+    job = Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
+    shown = neighbors_report(paths, queries, params, job, short_names(paths))
     form = "jsonl" if console.json else params.format
     if form != "table":
-        for note in dict.fromkeys(note for answer in answers for note in answer.notes):
+        for note in shown.notes:
             console.say(note)
-    for i, table in enumerate(answer_tables(answers, names, form, params.metric)):
+    for i, table in enumerate(shown.tables(form)):
         if i and form == "table":
             console.data("\n")
         show(table, console, form)
-    for line in lost:
+    for line in shown.lost:
         console.say(line)
 
 
@@ -62,34 +60,19 @@ def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
         for query in queries:
             if query.endswith(".npz") and os.path.isfile(query):
                 raise UsageError(f"{query} is a file: put -- between artifacts and queries, options before it")
-    return paths, queries
+    return paths, [as_utf8(query) for query in queries]
 
 
-def _names(paths: list[str]) -> list[str]:
+def short_names(paths: list[str]) -> list[str]:
     """Return short names for artifacts: the file's name where that tells them apart, else the path."""
     short = [os.path.basename(path) for path in paths]
     return short if len(set(short)) == len(short) else paths
 
 
-def _lines(path: str) -> list[str]:
-    """Return the non-empty lines of a UTF-8 file of queries."""
-    try:
-        if path == "-":
-            raw = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as f:
-                raw = f.read()
-        text = raw.decode("utf-8-sig")
-    except OSError as e:
-        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
-    except UnicodeDecodeError as e:
-        raise InputError(f"{path}: byte {e.start + 1} is not UTF-8; a file of queries is UTF-8 text") from None
-    return [line.strip() for line in text.split("\n") if line.strip()]
-
-
 def info(inputs: list[str], params: InfoParams, console: Console) -> None:
     """Print what each artifact holds and how it was made, or its vocabulary, or counts of pairs."""
     from embcli.artifacts import store
+    from embcli.pipeline.reports import pair_table
     from embcli.query import info as about
 
     if inputs.count("-") > 1:
@@ -105,7 +88,7 @@ def info(inputs: list[str], params: InfoParams, console: Console) -> None:
         if params.words:
             _vocabulary(about.vocabulary(artifact, name), console)
         elif params.pair or params.top:
-            _pairs(artifact, params, name, console)
+            show(pair_table(artifact, params, name), console)
         else:
             _description(path, artifact, members, params, console)
         if members:
@@ -114,14 +97,10 @@ def info(inputs: list[str], params: InfoParams, console: Console) -> None:
 
 def _description(path: str, artifact: Any, members: Any, params: InfoParams, console: Console) -> None:
     """Print the tables of one artifact; with --verify every byte was checked first."""
-    from embcli.artifacts import store
-    from embcli.query.info import describe, facts_of
+    from embcli.pipeline.reports import description
     from embcli.report.description import description_tables
 
-    facts = facts_of(artifact) if path == "-" else store.peek(path)
-    if members:
-        facts["members"] = members
-    found = describe(facts, artifact, params)
+    found = description(path, artifact, members, params)
     if console.json:
         console.data_json({"file": path, "verified": params.verify, **found})
         return
@@ -139,16 +118,6 @@ def _vocabulary(words: Iterable[tuple[str, int]], console: Console) -> None:
     while rows := list(islice(pairs, 100_000)):
         text = rendered(Table("", columns, rows), console, "tsv")
         console.data(text if console.json else text.split("\n", 1)[1])
-
-
-def _pairs(artifact: Any, params: InfoParams, name: str, console: Console) -> None:
-    """Print the counts of the pairs asked for, then the heaviest ones."""
-    from embcli.query.info import heaviest_pairs, pair_count
-
-    rows = [pair_count(artifact, pair, name) for pair in params.pair]
-    if params.top:
-        rows += heaviest_pairs(artifact, params.top, name)
-    show(Table("", [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows), console)
 
 
 def decode(inputs: list[str], params: Any, console: Console) -> None:
@@ -169,7 +138,7 @@ def _json_rows(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield rows of text as JSON lines."""
     import json
 
-    row, rest = 0, b""
+    row, rest = 1, b""
     for block in blocks:
         *lines, rest = (rest + block).split(b"\n")
         for line in lines:

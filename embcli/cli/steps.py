@@ -29,7 +29,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         note=console.say,
         warn=console.warn,
     )
-    if printing is not None and step.name in ("encode", "bpe-train"):
+    if printing is not None and _early(step, params):
         printing(inputs, params, job, console)
         return
     with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
@@ -38,7 +38,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
 
         outcome = execute(step, inputs, params, job, out)
         if common.out is not None:
-            _summary(step, outcome, out, console)
+            say_outcome(step, outcome, out, console)
         if printing is not None:
             printing(out, params, console)
 
@@ -47,14 +47,23 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
     """Find usage errors before any input is read."""
     if common.out is None and not printing:
         raise UsageError("missing option -o FILE (- is stdout)")
+    if common.out is not None and _early(step, params):
+        raise UsageError("-o: --text, --count and --explain only print; leave one of the two out")
     if common.out == "-" and (printing or console.json):
         raise UsageError("-o -: stdout carries the artifact; print to it by a run of its own, or write to a file")
     if inputs.count("-") > 1:
         raise UsageError("- (stdin) can be given only once")
     if not inputs and getattr(params, "text", None) is None:
         raise UsageError(f"missing argument '{step.metavar}'")
-    keep_inputs(inputs, common.out)
+    keep_inputs(inputs, common.out, params)
     refuse_terminal(common.out)
+
+
+def _early(step: Step, params: Any) -> bool:
+    """Return whether an option prints instead of making an artifact."""
+    if step.name == "encode":
+        return params.text is not None or params.count
+    return step.name == "bpe-train" and params.explain > 0
 
 
 def _printer(step: Step, params: Any) -> Any:
@@ -67,12 +76,14 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_count
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
+    if step.name == "encode" and params.phrases_top:
+        return prints.encode_phrases
     if step.name == "cooc" and params.top:
         return prints.cooc_top
     return None
 
 
-def _summary(step: Step, outcome: Any, out: str, console: Console) -> None:
+def say_outcome(step: Step, outcome: Any, out: str, console: Console) -> None:
     """Print the one line of a finished step, or its JSON object."""
     from embcli.report.description import phrase
     from embcli.report.summary import sentence

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,22 @@ class Block:
     values: NDArray[Any]
     ends: NDArray[np.int64]
     totals: NDArray[np.int64]
+
+
+class Slices(Protocol):
+    """Counts of the same rows that are to be added up.
+
+    filled : int64 (V,), cells that the slices hold for each row.  slices : how many there are.
+    """
+
+    filled: NDArray[np.int64]
+    slices: int
+
+    def each(self, row: int) -> Iterator[Cells]:
+        """Yield one row of each slice."""
+
+    def read(self, first: int, last: int) -> Cells:
+        """Return rows [first, last) of all slices."""
 
 
 class Counter:
@@ -74,7 +90,7 @@ class Counter:
 
         def work(bounds: tuple[int, int]) -> Block:
             first, last = bounds
-            out = _room(int(most[first:last].sum()), last - first)
+            out = room(int(most[first:last].sum()), last - first)
             with self._row() as into:
                 if last - first > 1:
                     n, _ = kernels.count_rows(text, self.rule, first, last, self.size, into, out)
@@ -97,13 +113,13 @@ class Counter:
         out.ends[0], out.totals[0] = kernels.take_row(into, self.size, out, 0)
         return int(out.ends[0])
 
-    def merge(self, parts: Parts, denominator: int | None) -> Iterator[Block]:
+    def merge(self, parts: Slices, denominator: int | None) -> Iterator[Block]:
         """Yield the rows that slices add up to; sums are divided by the denominator, None leaves them whole."""
         most = np.minimum(parts.filled, self.size)
 
         def work(bounds: tuple[int, int]) -> Block:
             first, last = bounds
-            out = _room(int(most[first:last].sum()), last - first)
+            out = room(int(most[first:last].sum()), last - first)
             with self._row() as into:
                 if last - first > 1:
                     n = kernels.merge_rows(parts.read(first, last), self.size, into, out)
@@ -128,7 +144,8 @@ def _cut(*costs: tuple[NDArray[np.int64], int]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _room(cells: int, rows: int) -> Rows:
+def room(cells: int, rows: int) -> Rows:
+    """Return room for so many cells, and one more, in so many rows."""
     cols, sums = np.empty(cells + 1, np.int32), np.empty(cells + 1, np.int64)
     return Rows(cols, sums, np.empty(rows, np.int64), np.empty(rows, np.int64))
 

@@ -22,6 +22,16 @@ from embcli.kernels.cooc import Text, pad, place, tally
 _STEP = 1 << 20
 
 
+#: items on both sides that are given back too: the system maps up to 64 kB around a page that is read, and what a
+#: block's neighbour mapped of it at the same time would stay
+_AROUND = 1 << 14
+
+
+def give_back(array: NDArray[Any], start: int, stop: int) -> None:
+    """Give the pages of items [start, stop) of a mapped array back, with their surroundings: blocks run in parallel."""
+    release(array, max(start - _AROUND, 0), stop + _AROUND)
+
+
 @dataclass(frozen=True)
 class Source:
     """Tokens to be counted: ids, where rows begin and end, and the number of words."""

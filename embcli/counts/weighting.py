@@ -1,4 +1,4 @@
-"""What a count becomes before it is factorised or compared: itself, its logarithm, PMI or positive PMI.
+"""What a count becomes before it is factorised or compared: itself, its logarithm, TF-IDF, PMI or positive PMI.
 
 NumPy only, so that queries can use it; models/svd.py runs it block by block on all threads. It reads the mapped
 counts, checks them and gives their pages back. It is not for solving: see models/svd.py.
@@ -32,11 +32,15 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Marginals:
-    """What PMI needs besides the count: n(w) of each row, n(c)^cds of each column, and N_c, the sum of the latter."""
+    """What a weight needs besides the count.
+
+    For PMI: n(w) of each row, n(c)^cds of each column, and N_c, the sum of the latter. For TF-IDF: idf of each column.
+    """
 
     rows: Floats
     columns: Floats
     total: float
+    idf: Floats
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,16 @@ def _check(counts: Counts, name: str, start: int, stop: int) -> None:
         raise InputError(f"{counts.path or 'counts'}: damaged: {e}; make the file again") from None
 
 
-def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
-    """Return row sums n(w), smoothed column sums n(c)^cds and their total, of all pairs; float64.
+def automatic(counts: Counts) -> str:
+    """Return the weight that is taken where none is asked for: TF-IDF of documents, PPMI of words."""
+    return "ppmi" if counts.rows is None else "tfidf"
 
+
+def marginals(counts: Counts, cds: float, job: Job | None = None, idf: str | None = None) -> Marginals:
+    """Return row sums n(w), smoothed column sums n(c)^cds, their total, of all pairs, and idf; float64.
+
+    Of n rows (documents, those without words too) df hold the word of a column: idf is ln(n/df), or if ``smooth``
+    ln((1 + n)/(1 + df)) + 1 (Salton and Buckley 1988; the smooth form is scikit-learn's). A column without cells has 0.
     Every cell is checked on the way. Sums run in blocks whose bounds depend on the row lengths only, so the bits do
     not depend on the job.
 
@@ -104,6 +115,8 @@ def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
         Shape (rows, columns).
     cds
         Exponent that smooths the column side, in (0, 1].
+    idf
+        ``plain`` or ``smooth``; None leaves idf out (zeros).
 
     Raises
     ------
@@ -111,19 +124,28 @@ def marginals(counts: Counts, cds: float, job: Job | None = None) -> Marginals:
     """
     _check(counts, "indptr", 0, len(counts.indptr))
     rows, columns = np.zeros(int(counts.shape[0])), np.zeros(int(counts.shape[1]))
+    df = np.zeros(len(columns), np.int64)
 
-    def work(span: tuple[int, int]) -> tuple[int, Floats, Floats]:
+    def work(span: tuple[int, int]) -> tuple[int, Floats, Floats, NDArray[np.int64] | int]:
         check_cells(counts, *span)
         cells = read_cells(counts, *span)
         sums = row_sums(cells), np.asarray(np.bincount(cells.columns, cells.values, len(columns)), np.float64)
+        rows_with = np.bincount(cells.columns, minlength=len(columns)) if idf else 0
         give_back(counts, *span)
-        return span[0], *sums
+        return span[0], *sums, rows_with
 
-    for first, by_row, by_column in (job or Job()).map(work, spans(counts.indptr, CHUNK)):
+    for first, by_row, by_column, rows_with in (job or Job()).map(work, spans(counts.indptr, CHUNK)):
         rows[first : first + len(by_row)] = by_row
         columns += by_column
+        df += rows_with
     smooth = columns**cds
-    return Marginals(rows, smooth, float(smooth.sum()))
+    return Marginals(rows, smooth, float(smooth.sum()), _idf(df, len(rows), idf or "plain"))
+
+
+def _idf(df: NDArray[np.int64], n: int, how: str) -> Floats:
+    """Return idf of words that stand in df of n documents; 0 where df is 0."""
+    found = np.log((1 + n) / (1 + df)) + 1 if how == "smooth" else np.log(n / np.maximum(df, 1))
+    return np.where(df > 0, found, 0.0)
 
 
 def row_sums(cells: Cells) -> Floats:
@@ -140,15 +162,16 @@ def weigh(
 ) -> Floats:
     """Return the weight of each cell, in nats for PMI; 0 where the cell is to be left out. ``out`` is filled if given.
 
-    With q = n(w,c) N_c / (n(w) n(c)^cds) / shift: ``none`` n, ``log`` ln(1 + n), ``pmi`` ln q, ``ppmi`` max(ln q, 0)
-    (Levy, Goldberg and Dagan 2015, sections 2.1 and 3.2). |ln q| up to 1e-12 is rounding and becomes 0.
+    With q = n(w,c) N_c / (n(w) n(c)^cds) / shift: ``none`` n, ``log`` ln(1 + n), ``tfidf`` n idf(c), ``pmi`` ln q,
+    ``ppmi`` max(ln q, 0) (Levy, Goldberg and Dagan 2015, sections 2.1 and 3.2). |ln q| up to 1e-12 is rounding and
+    becomes 0.
 
     Parameters
     ----------
     cells
         Counts of some rows, all > 0.
     margins
-        Of the whole matrix; needed for PMI.
+        Of the whole matrix; needed for TF-IDF and PMI.
     shift
         k of shifted PMI, >= 1.
     """
@@ -158,6 +181,8 @@ def weigh(
         return np.asarray(np.log1p(cells.values, out=out))
     if margins is None:
         raise ValueError(f"{weight} needs marginals")
+    if weight == "tfidf":
+        return np.multiply(cells.values, margins.idf[cells.columns], out=out)
     ratio = np.multiply(cells.values, margins.total / shift, out=out)
     expected = np.repeat(margins.rows[cells.first : cells.first + len(cells.sizes)], cells.sizes)
     expected *= margins.columns[cells.columns]
@@ -178,7 +203,7 @@ class Weighted:
     ----------
     counts
         Every cell of it is checked before it is weighed.
-    weight, cds, shift
+    weight, cds, shift, idf
         As in ``weigh`` and ``marginals``.
 
     Raises
@@ -186,10 +211,10 @@ class Weighted:
     InputError : a count is not a positive number, or a cell lies outside the matrix.
     """
 
-    def __init__(self, counts: Counts, weight: str, cds: float, shift: float, job: Job) -> None:
+    def __init__(self, counts: Counts, weight: str, cds: float, shift: float, job: Job, idf: str = "plain") -> None:
         self.counts, self.weight, self.shift, self.job = counts, weight, shift, job
         self.shape = (int(counts.shape[0]), int(counts.shape[1]))
-        self.margins = marginals(counts, cds, job)
+        self.margins = marginals(counts, cds, job, idf if weight == "tfidf" else None)
         self.cells, self.squares = 0, 0.0
 
     def blocks(self, use: Callable[[Cells, Floats], R]) -> Iterator[R]:

@@ -1,5 +1,7 @@
 """Counts to word vectors: weigh the counts, factorise them, X = U S V^T, and scale (Levy, Goldberg and Dagan 2015).
 
+Of document-term counts this is latent semantic analysis (Deerwester, Dumais, Furnas, Landauer and Harshman 1990).
+
 The step ``embcli svd``. Weights are made by counts/weighting.py, large matrices are solved by krylov.py; here are the
 choice of the solver, the two that are borrowed (LAPACK, ARPACK), and what all share: order, signs, scale, report.
 """
@@ -7,15 +9,15 @@ choice of the solver, the two that are borrowed (LAPACK, ARPACK), and what all s
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Counts, Vectors
-from embcli.counts.weighting import Cells, Floats, Weighted
-from embcli.errors import KindError, NumbersError
+from embcli.counts.weighting import Cells, Floats, Weighted, automatic
+from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.spec import SvdParams
 
@@ -39,36 +41,39 @@ class Factors:
 
 
 def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
-    """Return vectors = U S^eig of the words and contexts = V S^eig, from weighted counts.
+    """Return word vectors from weighted counts X = U S V^T.
+
+    Of word-word counts ``vectors`` are U S^eig and ``contexts`` V S^eig, with eig 0.5 unless it is given. Of
+    document-term counts ``documents`` are U S^eig and ``vectors`` V S^eig (words), with eig 1.
 
     Parameters
     ----------
     inputs
-        One counts artifact whose rows and columns are the same words.
+        One counts artifact.
     params
-        Weights, dimensions, exponent, solver. More dimensions than words are lowered with a warning.
+        Weights (by default PPMI of words, TF-IDF of documents), dimensions, exponent, solver. More dimensions than
+        words, or documents, are lowered with a warning.
     job
         Its seed is the start of the iterative solvers and decides nothing else.
 
     Returns
     -------
     Vectors
-        Singular values descend; in each column of ``vectors`` the entry of largest size, the first of equals, is
-        positive. Dimensions beyond the rank are zeros, with a warning. ``stats``: solver, cells that are not 0, rank,
-        residual, explained (the share of the squared weights that is kept).
+        Singular values descend; in each column of U the entry of largest size, the first of equals, is positive.
+        Dimensions beyond the rank are zeros, with a warning. ``stats``: solver, cells that are not 0, rank, residual,
+        explained (the share of the squared weights that is kept).
 
     Raises
     ------
-    KindError : rows are documents.
+    UsageError : an option belongs to another weight than the one that was taken.
     InputError : the counts are damaged, or the work needs more memory than is free.
     NumbersError : all weights are 0, or a solver did not converge.
     """
     (counts,) = inputs
     name = counts.path or "counts"
-    if counts.rows is not None:
-        raise KindError(f"{name}: its rows are documents, not words; svd of documents is not offered yet")
-    matrix = Weighted(counts, params.weight, params.cds, params.shift, job)
-    dim = _lowered(params.dim, min(matrix.shape), job)
+    weight, eig = _automatic(counts, params)
+    matrix = Weighted(counts, weight, params.cds, params.shift, job, params.idf)
+    dim = _lowered(params.dim, counts, job)
     solver = _chosen(params.solver, dim, min(matrix.shape), job)
     try:
         factors = {"dense": _dense, "arpack": _arpack, "krylov": _krylov}[solver](matrix, dim, name)
@@ -77,16 +82,21 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
     rank = int((factors.s > factors.noise * factors.s[0]).sum())
     if rank < dim:
         job.warn(f"the weighted counts have rank {rank:,}: dimensions from {rank + 1:,} to {dim:,} are zeros")
-    vectors, s, contexts = scaled(factors, rank, params.eig)
+    left, s, right = scaled(factors, rank, eig)
+    words = counts.rows is None
     return Vectors(
-        vectors=vectors,
+        vectors=left if words else right,
+        contexts=right if words else None,
+        documents=None if words else left,
         words=counts.words,
         unigram=np.asarray(counts.unigram),
-        contexts=contexts,
         singular_values=s,
+        labels=counts.rows,
         text=dict(counts.text),
-        options={"dim": dim, "solver": solver},
+        options={"dim": dim, "solver": solver, "weight": weight, "eig": eig} | _unused(weight),
         stats={
+            **({"documents": len(counts.rows)} if counts.rows is not None else {}),
+            "words": len(counts.words),
             "solver": solver,
             "cells": matrix.cells,
             "rank": rank,
@@ -96,10 +106,26 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
     )
 
 
-def _lowered(dim: int, words: int, job: Job) -> int:
-    if dim > words > 0:
-        job.warn(f"--dim {dim:,} is more than there are words; lowered to {words:,}")
-        return words
+def _automatic(counts: Counts, params: SvdParams) -> tuple[str, float]:
+    """Return the weight and the exponent. Raises UsageError if an option belongs to another weight."""
+    weight = params.weight or automatic(counts)
+    eig = params.eig if params.eig is not None else (0.5 if counts.rows is None else 1.0)
+    replace(params, weight=weight).check()  # type: ignore[arg-type]
+    return weight, eig
+
+
+def _unused(weight: str) -> dict[str, None]:
+    """Return the options that take no part under a weight, as recorded: not at all."""
+    names = () if weight in ("pmi", "ppmi") else ("shift", "cds")
+    return dict.fromkeys((*names, *(() if weight == "tfidf" else ("idf",))))
+
+
+def _lowered(dim: int, counts: Counts, job: Job) -> int:
+    most = int(min(counts.shape))
+    if dim > most > 0:
+        what = "words" if most == len(counts.words) else "documents"
+        job.warn(f"--dim {dim:,} is more than there are {what}; lowered to {most:,}")
+        return most
     return dim
 
 
@@ -136,10 +162,10 @@ def _solvable(matrix: Weighted, name: str) -> None:
         return
     if not len(matrix.counts.data):
         raise NumbersError(f"{name}: holds no counts; make them with a larger window or from more text")
-    raise NumbersError(
-        f"{name}: nothing to factorise: all {len(matrix.counts.data):,} cells have {matrix.weight} weight 0; "
-        "use --weight log or a lower --shift"
-    )
+    why = f"all {len(matrix.counts.data):,} cells have {matrix.weight} weight 0; use --weight log or a lower --shift"
+    if matrix.weight == "tfidf":
+        why = "every word stands in all rows, so all tfidf weights are 0; use --idf smooth"
+    raise NumbersError(f"{name}: nothing to factorise: {why}")
 
 
 def _krylov(matrix: Weighted, k: int, name: str) -> Factors:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from embcli.artifacts import provenance, store
@@ -54,12 +53,14 @@ def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> O
 
 
 def _file_digests(params: Any) -> dict[str, str]:
-    """Return the content digest of each file that an option names: an artifact's own, else sha256 of its bytes."""
-    digests = {}
-    for f, value in recorded(params):
-        if f.opt.file and value is not None:
-            try:
-                digests[f.name] = store.digest(value)
-            except (KindError, InputError):
-                digests[f.name] = hashlib.sha256(Path(value).read_bytes()).hexdigest()
-    return digests
+    """Return the content digest of each file that an option names."""
+    return {f.name: file_digest(value) for f, value in recorded(params) if f.opt.file and value is not None}
+
+
+def file_digest(path: str) -> str:
+    """Return an artifact's own digest, of any other file sha256 of its bytes."""
+    try:
+        return store.digest(path)
+    except (KindError, InputError):
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()

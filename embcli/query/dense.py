@@ -6,24 +6,31 @@ Nothing of the table's size is made: a block of rows is scaled, multiplied and d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.artifacts.schema import Vectors
+from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import InputError, KindError
+from embcli.query.lookup import heads
 from embcli.query.topk import Floats, Ints, Scored, Sum
 
 #: a block has this many rows, fewer where they are long
 ROWS = 8192
 #: numbers of a block, and of the pairs whose exact score is computed at a time
-_NUMBERS = 1 << 20
+NUMBERS = 1 << 20
 
 
 class DenseRows:
-    """The vectors of an artifact: its input table, its output table, or their sum.
+    """The vectors of an artifact: its input table, its output table, or their sum; or those of its documents.
 
-    Raises KindError if the artifact has no output table (``contexts``) and one is asked for.
+    Words and documents that were factorised together, X = U S V^T, can ask for each other. With W = V S^e of words and
+    D = U S^e of documents, a document with the row x of X stands at x W S^-1, whatever e is, since U = X V S^-1; so a
+    word is folded in as a document of this one word at w S^-1, up to its idf (Deerwester et al. 1990, section 4.3).
+    Likewise a document is folded in among words, as a word of this one document, at d S^-1.
+
+    Raises KindError if the artifact has not the table that is asked for.
     """
 
     #: probes that are kept at a time
@@ -32,20 +39,59 @@ class DenseRows:
     batch = 128
 
     def __init__(self, artifact: Vectors, table: str, name: str) -> None:
-        if table != "input" and artifact.contexts is None:
+        if table == "documents" and artifact.documents is None:
+            raise KindError(f"{name}: has no documents; make them from counts with 'embcli cooc --context document'")
+        if table in ("output", "sum") and artifact.contexts is None:
             raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
-        self.name, self.words, self.counts = name, artifact.words, artifact.unigram
+        self.name = name
+        self.counts: Any = None if table == "documents" else artifact.unigram
         self._tables = {
             "input": [artifact.vectors], "output": [artifact.contexts], "sum": [artifact.vectors, artifact.contexts],
+            "documents": [artifact.documents],
         }[table]  # fmt: skip
-        self.shape: tuple[int, int] = artifact.vectors.shape
+        self.shape: tuple[int, int] = self._tables[0].shape
+        self.words = self.names = artifact.words
+        self.also: Words | None = None
+        if artifact.documents is not None and artifact.labels is not None:
+            self._folding(artifact, artifact.labels, table == "documents")
+
+    def _folding(self, artifact: Vectors, labels: Words, of_documents: bool) -> None:
+        """Name documents by their labels, and let words and documents ask for each other.
+
+        Without singular values (after ``transform``) nothing can be folded in: documents know documents only.
+        """
+        called = heads(labels)
+        if of_documents:
+            self.words, self.names = labels, called
+        if artifact.singular_values is None:
+            return
+        s = np.asarray(artifact.singular_values)
+        self._shrink = np.divide(1, s, out=np.zeros(len(s)), where=s > 0)
+        if of_documents:
+            self.also, self._others = artifact.words, artifact.vectors
+        else:
+            self.also, self._others = called, artifact.documents
 
     def take(self, rows: Ints | slice) -> NDArray[np.float32]:
         """Return the given rows; a float32 array, mapped or copied.
 
         Raises InputError if they hold a number that is not finite.
         """
-        first, *more = (table[rows] for table in self._tables)
+        return self._sound([table[rows] for table in self._tables])
+
+    def _folded(self, rows: Ints) -> Floats:
+        """Return the given rows in float64; those of ``also`` are folded in."""
+        folded = rows >= self.shape[0]
+        if not folded.any():
+            return self.take(rows).astype(np.float64)
+        points = np.empty((len(rows), self.shape[1]))
+        points[~folded] = self.take(rows[~folded])
+        points[folded] = self._sound([self._others[rows[folded] - self.shape[0]]]) * self._shrink
+        return points
+
+    def _sound(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Return the sum of rows of one or two tables. Raises InputError if it is not finite."""
+        first, *more = parts
         block: NDArray[np.float32] = first + more[0] if more else first
         if not np.isfinite(block.sum(dtype=np.float64)) and not np.isfinite(block).all():
             raise InputError(f"{self.name}: damaged: it holds numbers that are not finite; make the file again")
@@ -53,7 +99,7 @@ class DenseRows:
 
     def spans(self, limit: int) -> Iterator[tuple[int, int]]:
         """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
-        rows = min(ROWS, max(_NUMBERS // max(self.shape[1], 1), 64))
+        rows = min(ROWS, max(NUMBERS // max(self.shape[1], 1), 64))
         for start in range(0, limit, rows):
             yield start, min(start + rows, limit)
 
@@ -61,7 +107,7 @@ class DenseRows:
         """Return signed sums of rows, each (d,); with ``unit`` each row at length 1 first (a zero row stays zero)."""
         if not sums:
             return []
-        vectors = self.take(np.concatenate([rows for _, rows in sums])).astype(np.float64)
+        vectors = self._folded(np.concatenate([rows for _, rows in sums]))
         if unit:
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors /= np.where(norms > 0, norms, 1)
@@ -105,10 +151,10 @@ class DenseBlock:
 
         def exact(queries: Ints, rows: Ints) -> Floats:
             scores = np.empty(len(rows))
-            step = max(_NUMBERS // max(self.raw.shape[1], 1), 64)
+            step = max(NUMBERS // max(self.raw.shape[1], 1), 64)
             for at in range(0, len(rows), step):
                 part = slice(at, at + step)
-                scores[part] = _exact(self.raw[rows[part]].astype(np.float64), probes[queries[part]], metric)
+                scores[part] = exact_scores(self.raw[rows[part]].astype(np.float64), probes[queries[part]], metric)
             return scores
 
         return Scored(near, slack, exact)
@@ -149,7 +195,7 @@ def unit_rows(raw: NDArray[np.float32], dtype: type = np.float32) -> tuple[NDArr
     return wide.astype(dtype), np.flatnonzero(norms[:, 0] == 0)
 
 
-def _exact(rows: Floats, probes: Floats, metric: str) -> Floats:
+def exact_scores(rows: Floats, probes: Floats, metric: str) -> Floats:
     """Return the scores of pairs, row by row, so that equal rows have equal scores wherever they stand."""
     if metric == "euclidean":
         distances: Floats = ((rows - probes) ** 2).sum(1)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from embcli.artifacts.build import member_of
-from embcli.artifacts.schema import Artifact, Counts, Tokenizer, Tokens, Vectors, Words, readable
+from embcli.artifacts.schema import Artifact, Counts, Knn, Tokenizer, Tokens, Vectors, Words, readable
 from embcli.errors import InputError, KindError
-from embcli.query.lookup import find, suggest, words_at
+from embcli.query.lookup import find, heads, suggest, words_at
 from embcli.spec import InfoParams
 
 #: words, cells and numbers of a first row that are shown
@@ -46,8 +46,8 @@ def describe(facts: dict[str, Any], artifact: Artifact | None, params: InfoParam
     dict
         ``kind step embcli size digest seed options text inputs parents stats members``; ``parents`` as digest, kind,
         step and options of every ancestor, the eldest first; ``first``, a list of records by kind (tokens: row, tokens,
-        text; counts: word, cells, heaviest; vectors: word, count, norm, numbers); ``loss`` and ``singular_values``
-        where there are any.
+        text; counts: word (or document), cells, heaviest; vectors: word, count, norm, numbers;
+        knn: word, neighbors); ``loss`` and ``singular_values`` where there are any.
     """
     meta = facts["meta"]
     keys = ("kind", "step", "embcli", "seed", "options", "text", "inputs", "stats")
@@ -75,20 +75,20 @@ def _first_tokens(tokens: Tokens, rows: int) -> list[dict[str, Any]]:
         shown = [next(words) if here else "_" for here in known.tolist()]
         joint = "" if (tokens.text or {}).get("split") == "chars" else "|" if tokens.tokens is not None else " "
         text = joint.join(shown) + (" ..." if stop - start > _WORDS else "")
-        found.append({"row": row, "tokens": stop - start, "text": text})
+        found.append({"row": row + 1, "tokens": stop - start, "text": text})
     return found
 
 
 def _first_counts(counts: Counts, rows: int) -> list[dict[str, Any]]:
     """Return the first rows of counts: how many cells each has, and the heaviest of them."""
-    labels = counts.words if counts.rows is None else counts.rows
+    labels, what = (counts.words, "word") if counts.rows is None else (counts.rows, "document")
     found = []
     for row in range(min(rows, int(counts.shape[0]))):
         start, stop = int(counts.indptr[row]), int(counts.indptr[row + 1])
         data, columns = np.asarray(counts.data[start:stop]), np.asarray(counts.indices[start:stop])
         top = np.lexsort((columns, -data))[:_CELLS]
         heaviest = [[word, n] for word, n in zip(words_at(counts.words, columns[top]), data[top].tolist(), strict=True)]
-        found.append({"word": labels[row], "cells": stop - start, "heaviest": heaviest})
+        found.append({what: labels[row], "cells": stop - start, "heaviest": heaviest})
     return found
 
 
@@ -108,17 +108,30 @@ def _first_vectors(vectors: Vectors, rows: int) -> list[dict[str, Any]]:
 
 
 def _first_merges(made: Tokenizer, rows: int) -> list[dict[str, Any]]:
-    """Return the first merges: the two parts, what they spell, and how often they stood together."""
+    """Return the first and the last merges: the two parts, and how often they stood together."""
+    n = len(made.merges)
+    chosen = [*range(min(rows, n)), *range(max(n - rows, rows), n)]
+    parts = [[readable(made.tokens.bytes_at(part)) for part in made.merges[i].tolist()] for i in chosen]
     return [
-        {"left": readable(made.tokens.bytes_at(a)), "right": readable(made.tokens.bytes_at(b)), "count": count}
-        for (a, b), count in zip(
-            np.asarray(made.merges[:rows]).tolist(), np.asarray(made.merge_counts[:rows]).tolist(), strict=True
-        )
+        {"merge": i + 1, "left": left, "right": right, "count": int(made.merge_counts[i])}
+        for i, (left, right) in zip(chosen, parts, strict=True)
     ]
 
 
+def _first_knn(knn: Knn, rows: int) -> list[dict[str, Any]]:
+    """Return the first words with their nearest neighbors and the scores of these."""
+    found = []
+    for row in range(min(rows, len(knn.words))):
+        near = np.asarray(knn.neighbors[row, :_CELLS], np.int64)
+        listed = near >= 0
+        scores = [float(f"{score:.6g}") for score in knn.scores[row, :_CELLS][listed].tolist()]
+        pairs = zip(words_at(knn.words, near[listed]), scores, strict=True)
+        found.append({"word": knn.words[row], "neighbors": [[word, score] for word, score in pairs]})
+    return found
+
+
 _FIRST: dict[type, Callable[[Any, int], list[dict[str, Any]]]] = {
-    Tokenizer: _first_merges, Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors,
+    Tokenizer: _first_merges, Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors, Knn: _first_knn,
 }  # fmt: skip
 
 
@@ -127,7 +140,7 @@ def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]
     if isinstance(artifact, Tokenizer):
         return ((readable(artifact.tokens.bytes_at(i)), i) for i in range(len(artifact.tokens)))
     words = getattr(artifact, "words", None)
-    if artifact is None or words is None:
+    if artifact is None or words is None or not hasattr(artifact, "unigram"):
         raise KindError(f"{name}: has no vocabulary to print")
     return zip(words, artifact.unigram.tolist(), strict=True)  # type: ignore[attr-defined]
 
@@ -135,7 +148,8 @@ def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]
 def pair_count(artifact: Artifact | None, pair: str, name: str) -> tuple[str, str, float]:
     """Return (word, context, count) of a pair ``"word context"``; a pair that never met counts 0.
 
-    A blank may be part of either word: the pair is cut where both halves are words.
+    A blank may be part of either word: the pair is cut where both halves are words. Where rows are documents, the
+    first is what stands before the colon of a label (doc17).
 
     Raises
     ------
@@ -144,7 +158,7 @@ def pair_count(artifact: Artifact | None, pair: str, name: str) -> tuple[str, st
     """
     if not isinstance(artifact, Counts):
         raise KindError(f"{name}: --pair reads counts; run 'embcli cooc tokens.npz -o counts.npz' first")
-    rows = artifact.words if artifact.rows is None else artifact.rows
+    rows = artifact.words if artifact.rows is None else heads(artifact.rows)
     word, context = _halves(rows, artifact.words, pair, name)
     from embcli.counts.pairs import count_of
 

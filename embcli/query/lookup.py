@@ -48,6 +48,19 @@ def find(words: Words, wanted: Iterable[str]) -> dict[str, int]:
     return found
 
 
+def heads(labels: Words) -> Words:
+    """Return what documents are called in queries: "doc17" of the label "doc17: hundreds of people", else all of it."""
+    colons = np.flatnonzero(labels.data == ord(":"))
+    if not len(colons):
+        return labels
+    starts, stops = labels.offsets[:-1], labels.offsets[1:]
+    first = colons[np.minimum(np.searchsorted(colons, starts), len(colons) - 1)]
+    sizes = np.where((first >= starts) & (first < stops), first, stops) - starts
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    kept = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return Words(labels.data[kept], offsets)
+
+
 def words_at(words: Words, rows: NDArray[np.int64]) -> list[str]:
     """Return the words of many rows, in their order."""
     data = np.ascontiguousarray(words.data).data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,10 +42,10 @@ class Neighbor:
 class Answer:
     """What one artifact says to one query.
 
-    ``artifact`` is its place among the artifacts. ``label`` is the query in words of its vocabulary, ``terms`` its
-    parts. With ``unknown`` words there are no results. ``results`` leaves the query's own words out unless
-    ``included``; for an expression ``other`` is the list that does the opposite, and ``rule`` says how the terms were
-    combined.
+    ``artifact`` is its place among the artifacts, ``rows`` says what it lists: word or document. ``label`` is the
+    query in words of its vocabulary, ``terms`` its parts. With ``unknown`` words there are no results. ``results``
+    leaves the query's own words out unless ``included``; for an expression ``other`` is the list that does the
+    opposite, and ``rule`` says how the terms were combined.
     """
 
     query: str
@@ -58,6 +58,7 @@ class Answer:
     included: bool = False
     results: tuple[Neighbor, ...] = ()
     other: tuple[Neighbor, ...] = ()
+    rows: str = "word"
 
 
 def search(
@@ -81,14 +82,16 @@ def search(
     Returns
     -------
     One answer a query and artifact: all artifacts' answers to the first query, then to the second. A query with an
-    unknown word is answered by the list of its unknown words.
+    unknown word is answered by the list of its unknown words. Where rows are documents, a query names one by what
+    stands before the colon of its label (doc17), or words, each of which is a document of this one word; where
+    documents belong to the vectors of words, such a name is taken as a word of this one document.
 
     Raises
     ------
     UsageError
         If options do not fit together.
     KindError
-        If an artifact has no rows to search, or no output table and one is asked for.
+        If an artifact has no rows to search, or not the table that is asked for.
     InputError
         If an artifact holds numbers that no step writes.
 
@@ -104,12 +107,22 @@ def search(
     for at, artifact in enumerate(artifacts):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
         space = open_space(artifact, params, name, job)
-        found = resolve(space.words, queries, lowered(artifact), in_pieces(artifact))
+        looked_up = resolve(space.names, queries, lowered(artifact), in_pieces(artifact), space.also)
+        found = [_folded(one, space) for one in looked_up]
         if params.centroid:
             note = f"the mean of all {space.shape[0]:,} rows as they stand"
             found.insert(0, Resolved(CENTROID, (), (), (), (note,)))
-        answers.append(_answers(space, at, found, params, job))
+        rows = "document" if space.counts is None else "word"
+        answers.append([replace(answer, rows=rows) for answer in _answers(space, at, found, params, job)])
     return [answer for together in zip(*answers, strict=True) for answer in together]
+
+
+def _folded(asked: Resolved, space: Space) -> Resolved:
+    """Return a query with a note for each of its terms that is no row of the space but can be asked for."""
+    this, other = ("word", "document") if space.counts is None else ("document", "word")
+    terms = [term for term, row in zip(asked.terms, asked.rows, strict=True) if row >= space.shape[0]]
+    more = [f"{term.word!r} is a {this}: taken as a {other} of this one {this}" for term in terms]
+    return replace(asked, notes=(*asked.notes, *more)) if more else asked
 
 
 def exit_code(answers: Sequence[Answer]) -> int:

@@ -11,6 +11,8 @@ from embcli.query.lookup import find, suggest
 
 #: suggestions are looked for as many unknown words; a list of queries in another language would take minutes
 _SUGGESTED = 20
+#: suggestions for one word
+_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,29 @@ def in_pieces(artifact: Artifact) -> bool:
     return bool((artifact.text or artifact.meta.get("text") or {}).get("unit") == "bpe")
 
 
-def resolve(words: Words, queries: Sequence[str], lower: bool, pieces: bool = False) -> list[Resolved]:
+def resolve(
+    words: Words, queries: Sequence[str], lower: bool, pieces: bool = False, also: Words | None = None
+) -> list[Resolved]:
     """Return each query with its words looked up.
 
     A word is looked up as it is written. Where it is unknown, another form is taken instead, and a note says so: its
     lower case, if ``lower`` says that the text was lower-cased; the token with a space before it, or with the mark of a
-    word's end, if ``pieces`` says that the words are tokens of a byte-pair encoding.
+    word's end, if ``pieces`` says that the words are tokens of a byte-pair encoding. What is not in ``words`` is looked
+    for in ``also``, whose rows stand behind those of ``words``.
     """
     asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
-    rows = find(words, asked | {form for word in asked for form, _ in _forms(word, lower, pieces)})
+    asked |= {form for word in asked for form, _ in _forms(word, lower, pieces)}
+    rows = find(words, asked)
+    if also is not None:
+        rows = {word: len(words) + row for word, row in find(also, asked - rows.keys()).items()} | rows
     hinted: dict[str, Unknown] = {}
 
     def unknown(word: str) -> Unknown:
         if word not in hinted:
             near = suggest(words, word) if len(hinted) < _SUGGESTED else []
-            hinted[word] = Unknown(word, tuple(near))
+            if also is not None and len(hinted) < _SUGGESTED:
+                near += [other for other in suggest(also, word) if other not in near]
+            hinted[word] = Unknown(word, tuple(near[:_NEAR]))
         return hinted[word]
 
     return [_resolve(query, rows, lambda word: _forms(word, lower, pieces), unknown) for query in queries]

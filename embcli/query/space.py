@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from embcli.artifacts.schema import Artifact, Counts, Vectors, Words
+from embcli.counts.weighting import automatic
 from embcli.errors import InputError, KindError
 from embcli.job import Job
 from embcli.query.dense import DenseRows
@@ -26,12 +27,16 @@ class Block(Protocol):
 class Space(Protocol):
     """Rows with a word each. A probe is a point of the space in whatever form the space likes.
 
-    ``shape`` is (rows, dimensions), ``counts`` the words' frequencies (None where rows are no words), ``group`` how
-    many probes may be kept at a time, ``batch`` how many are scored at a time.
+    ``names`` are what queries call the rows, ``words`` what lists call them (of documents more than the name). Rows
+    from shape[0] on are points that can be asked for and are never listed: those of ``also``, in their order, such as
+    words among documents. ``shape`` is (rows, dimensions), ``counts`` the words' frequencies (None where rows are no
+    words), ``group`` how many probes may be kept at a time, ``batch`` how many are scored at a time.
     """
 
     name: str
     words: Words
+    names: Words
+    also: Words | None
     counts: Any
     shape: tuple[int, int]
     group: int
@@ -59,15 +64,15 @@ class Space(Protocol):
 def open_space(artifact: Artifact, params: NeighborsParams, name: str, job: Job) -> Space:
     """Return the rows of an artifact as a space to search.
 
-    Raises KindError if it has none, or no output table where one is asked for; InputError if its words are damaged.
+    Raises KindError if it has none, or not the table that is asked for; InputError if its words are damaged.
     """
     space: Space
     if isinstance(artifact, Vectors):
         space = DenseRows(artifact, params.table, name)
     elif isinstance(artifact, Counts):
-        space = SparseRows(artifact, params.table, params.weight, name, job)
+        space = SparseRows(artifact, params.table, params.weight or automatic(artifact), name, job)
     else:
         raise KindError(f"{name}: expected kind 'vectors' or 'counts', found {artifact.kind!r}")
-    if (np.diff(space.words.offsets) < 0).any():
+    if any((np.diff(words.offsets) < 0).any() for words in (space.words, space.also) if words is not None):
         raise InputError(f"{name}: damaged: the offsets of its words go backwards; make the file again")
     return space

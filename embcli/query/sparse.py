@@ -16,6 +16,7 @@ from embcli.counts import weighting
 from embcli.counts.weighting import Cells
 from embcli.errors import InputError, KindError
 from embcli.job import Job
+from embcli.query.lookup import heads
 from embcli.query.topk import Floats, Ints, Scored, Sum
 
 #: rows of a block at most: it has a score for each
@@ -35,8 +36,9 @@ class SparseProbe:
 class SparseRows:
     """The rows of a counts artifact, each count weighted (see counts.weighting.weigh).
 
-    Raises KindError for another table than ``input``, since counts have rows only; InputError if the counts are
-    damaged.
+    Where rows are documents, a word can be asked for: a document of this one word (``idf`` is its weight for TF-IDF).
+
+    Raises KindError for a table that is not that of the rows; InputError if the counts are damaged.
     """
 
     #: probes that are kept at a time
@@ -45,15 +47,22 @@ class SparseRows:
     batch = 64
 
     def __init__(self, artifact: Counts, table: str, weight: str, name: str, job: Job) -> None:
-        if table != "input":
+        if table in ("output", "sum"):
             raise KindError(f"{name}: counts have no output table; use --table input")
+        if table == "documents" and artifact.rows is None:
+            raise KindError(f"{name}: its rows are words; count documents with 'embcli cooc --context document'")
         self.name, self._counts, self._weight = name, artifact, weight
-        self.words: Words = artifact.words if artifact.rows is None else artifact.rows
+        self.words = self.names = artifact.words
+        self.also: Words | None = None
         self.counts = artifact.unigram if artifact.rows is None else None
+        if artifact.rows is not None:
+            self.words, self.names, self.also = artifact.rows, heads(artifact.rows), artifact.words
         self.shape = (int(artifact.shape[0]), int(artifact.shape[1]))
         if (np.diff(artifact.indptr) < 0).any():
             raise InputError(f"{name}: damaged: its rows overlap; make the file again")
-        self._margins = weighting.marginals(artifact, CDS, job) if weight in ("pmi", "ppmi") else None
+        needed = weight in ("pmi", "ppmi", "tfidf")
+        idf = "plain" if weight == "tfidf" else None
+        self._margins = weighting.marginals(artifact, CDS, job, idf) if needed else None
 
     def spans(self, limit: int) -> Iterator[tuple[int, int]]:
         """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
@@ -67,11 +76,18 @@ class SparseRows:
         for signs, rows in sums:
             total = np.zeros(self.shape[1])
             for sign, row in zip(signs, rows, strict=True):
-                cells = self.cells(row, row + 1)
+                cells = self.cells(row, row + 1) if row < self.shape[0] else self._folded(row - self.shape[0])
                 norm = np.sqrt((cells.values * cells.values).sum()) if unit else 1.0
                 total[cells.columns] += sign * cells.values / (norm or 1.0)
             probes.append(_pack(total))
         return probes
+
+    def _folded(self, column: int) -> Cells:
+        """Return a document of one word; PMI, which a count alone does not have, is 1."""
+        one = Cells(0, np.ones(1, np.int64), np.array([column], np.int32), np.ones(1))
+        if self._weight in ("pmi", "ppmi"):
+            return one
+        return replace(one, values=weighting.weigh(one, self._weight, self._margins))
 
     def length(self, probe: SparseProbe) -> float:
         """Return the length of a probe."""

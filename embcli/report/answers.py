@@ -53,9 +53,14 @@ def _side_by_side(answers: Sequence[Answer], names: Sequence[str], heading: str)
     for answer in answers:
         group = names[answer.artifact] if several else ""
         score = Column(heading, "right", group, digits=_digits(answer))
-        columns += [Column("word", group=group), score, Column("count", "right", group)]
+        columns += [Column(answer.rows, group=group), score]
+        if answer.rows == "word":  # documents have no frequency
+            columns.append(Column("count", "right", group))
     lists = zip_longest(*(answer.results for answer in answers))
-    rows = [[i, *(cell for line in lines for cell in _cells(line))] for i, lines in enumerate(lists, 1)]
+    rows = [
+        [i, *(cell for answer, line in zip(answers, lines, strict=True) for cell in _cells(line, answer.rows))]
+        for i, lines in enumerate(lists, 1)
+    ]
     known = next(answer for answer in answers if not answer.unknown)
     notes = [
         f"{shown(names[answer.artifact])}: {note}" if several else note for answer in answers for note in _notes(answer)
@@ -69,8 +74,9 @@ def _digits(answer: Answer) -> str:
     return ".4f" if not most or 0.01 <= most < 1e5 else ".4g"
 
 
-def _cells(line: Neighbor | None) -> tuple[Any, Any, Any]:
-    return (line.word, line.score, line.count) if line else (None, None, None)
+def _cells(line: Neighbor | None, rows: str) -> tuple[Any, ...]:
+    cells = (line.word, line.score, line.count) if line else (None, None, None)
+    return cells if rows == "word" else cells[:2]
 
 
 def _notes(answer: Answer) -> Iterator[str]:
@@ -79,7 +85,7 @@ def _notes(answer: Answer) -> Iterator[str]:
         yield f"'{shown(unknown.word)}' is unknown"
     yield from answer.notes
     if not answer.results and not answer.unknown and not answer.notes:
-        yield "nothing to list: no neighbor scores enough"
+        yield "nothing to list: no other row is left, or none scores enough"
     if not answer.rule:
         return
     inputs = ", ".join(dict.fromkeys(shown(term.word) for term in answer.terms))

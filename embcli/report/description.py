@@ -24,7 +24,7 @@ def _facts(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the lines of the first table: a heading and a text each."""
     made = f"embcli {found['step']}, version {found['embcli']}, seed {found['seed']}"
     rows = [
-        ("kind", f"{found['kind']}, {human_bytes(found['size'])}"),
+        ("kind", f"{found['kind']}, {human_bytes(found['size'])}" + _extent(found["stats"])),
         ("digest", found["digest"]),
         ("made by", made),
         ("options", phrase(found["options"])),
@@ -41,6 +41,13 @@ def _facts(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         shown = values if len(values) <= 6 else [*values[:5], "...", values[-1]]
         rows.append(("singular values", ", ".join(shown)))
     return rows
+
+
+def _extent(stats: Mapping[str, Any] | None) -> str:
+    """Return how many documents and words there are, where rows are documents."""
+    if not stats or "documents" not in stats:
+        return ""
+    return f", {stats['documents']:,} documents x {stats['words']:,} words"
 
 
 def phrase(options: Mapping[str, Any] | None) -> str:

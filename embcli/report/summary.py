@@ -7,7 +7,7 @@ from typing import Any
 
 def sentence(kind: str, meta: dict[str, Any]) -> str:
     """Return what was made, with the figures that a user checks first."""
-    return {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors}[kind](
+    return {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors, "knn": _knn}[kind](
         meta["stats"], meta["options"]
     )
 
@@ -51,18 +51,55 @@ def _tokens(stats: dict[str, Any], options: dict[str, Any]) -> str:
         if options.get("max_vocab") and not options.get("vocab"):
             why += f" or beyond the {options['max_vocab']:,} most frequent"
         text += f"; {'kept as ' + options['unk'] if options.get('unk') else 'dropped'} {counted(dropped, 'type')} {why}"
+    if joined := stats.get("phrases"):
+        text += f"; joined {counted(joined['phrases'], 'phrase')}, {counted(joined['joins'], 'time')} in "
+        text += f"{len(joined['passes'])} pass{'' if len(joined['passes']) == 1 else 'es'}"
     if repaired := stats.get("bad_sequences"):
         text += f"; {repaired:,} bad byte sequences {'replaced' if options['errors'] == 'replace' else 'left out'}"
     return text
 
 
 def _counts(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    if "documents" in stats:
+        shape = f"{counted(stats['documents'], 'document')} x {counted(stats['words'], 'word')}"
+        return f"{shape}, {counted(stats['cells'], 'cell')}, sum {stats['total']:,}"
     return f"{counted(stats['words'], 'word')}, {counted(stats['cells'], 'pair')}, sum {stats['total']:,.10g}"
 
 
 def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    if "left_out" in stats:
+        return _transformed(stats, options)
     text = f"{counted(options['dim'], 'dimension')}"
+    if "documents" in stats:
+        text += f" of {counted(stats['documents'], 'document')} x {counted(stats['words'], 'word')}"
     if "explained" in stats:
         text += f", explained {percent(stats['explained'], 1)} of {stats['cells']:,} weighted cells"
         text += f" ({stats['solver']}, residual {stats['residual']:.1e})"
+    return text
+
+
+def _transformed(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return what was done to vectors, in the order in which it was done."""
+    parts = [counted(options["dim"], "dimension")]
+    if "removed" in stats:
+        parts.append(f"{percent(stats['removed'], 1)} of the variance removed")
+    if "explained" in stats:
+        parts.append(f"{percent(stats['explained'], 1)} kept")
+    if "anchors" in stats:
+        unknown = f" ({stats['unknown_anchors']:,} unknown)" if stats["unknown_anchors"] else ""
+        cosines = f"mean cosine {stats['cosine_before']:.3f} before, {stats['cosine_after']:.3f} after"
+        parts.append(f"aligned by {counted(stats['anchors'], 'word')}{unknown}: {cosines}")
+    if stats["zero_rows"]:
+        parts.append(f"{counted(stats['zero_rows'], 'row')} without direction")
+    if stats["left_out"]:
+        parts.append(f"without {' and '.join(stats['left_out'])}".replace("_", " "))
+    return ", ".join(parts)
+
+
+def _knn(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    text = f"{counted(stats['rows'], stats['row'])}, {counted(stats['top'], 'neighbor')} each"
+    if stats["searched"] < stats["rows"]:
+        text += f" of the first {stats['searched']:,}"
+    if missing := stats["rows"] * stats["top"] - stats["listed"]:
+        text += f"; {missing:,} places are empty, {counted(stats['empty'], stats['row'])} without any neighbor"
     return text

@@ -10,7 +10,7 @@ from embcli.spec.counts import ROWS as _COUNTS
 from embcli.spec.counts import CoocParams, SvdParams
 from embcli.spec.experiments import ROWS as _EXPERIMENTS
 from embcli.spec.experiments import RunParams
-from embcli.spec.options import Field, Opt, Params, fields, make, parse_size, recorded
+from embcli.spec.options import Field, Opt, Params, as_utf8, fields, make, parse_size, recorded
 from embcli.spec.outside import ROWS as _OUTSIDE
 from embcli.spec.outside import ConvertParams
 from embcli.spec.reports import ROWS as _REPORTS
@@ -43,6 +43,7 @@ __all__ = [
     "StepCommon",
     "SvdParams",
     "TransformParams",
+    "as_utf8",
     "fields",
     "make",
     "parse_size",

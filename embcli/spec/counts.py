@@ -103,8 +103,8 @@ ROWS = (
         "Counts",
         "Count which words stand near each other, or in which documents they stand.",
         "Every ordered pair of a word and a context within the window is counted, a word with itself too. Windows stop "
-        "at row (line) ends unless --cross-rows is given. With --context document the rows of the tokens are documents, "
-        "and how often each word stands in each is counted. Several inputs, tokens or counts that were made with the "
+        "at row (line) ends unless --cross-rows is given. With --context document each row of tokens is a document: "
+        "how often each word stands in each is counted. Several inputs, tokens or counts that were made with the "
         "same options, are merged: their vocabularies are joined and equal pairs added.",
         (
             "embcli cooc tokens.npz -o counts.npz",

@@ -17,7 +17,12 @@ class RunParams(Params):
         bool, Opt("Only print the shell commands that would be run, marking what is up to date.", ("-n",))
     ] = False
     force: Annotated[bool, Opt("Build everything again, up to date or not.", ("-f",))] = False
-    only: Annotated[tuple[str, ...], Opt("Build this step and what it needs, nothing else.", metavar="STEP")] = ()
+    set: Annotated[
+        tuple[str, ...], Opt("Set a variable of the YAML; a path is relative to this folder.", metavar="NAME=VALUE")
+    ] = ()
+    only: Annotated[
+        tuple[str, ...], Opt("Build this step and what it needs, and report on it alone.", metavar="STEP")
+    ] = ()
     jobs: Annotated[int, Opt("Independent steps to run at the same time.", ("-j",), min=1, max=256, metavar="N")] = 1
     threads: Annotated[
         int | None, Opt("Worker threads of each step; results do not depend on it.", min=1, max=1024, unset="all cores")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ class Field:
             raise UsageError(f"{self.flag}: expected one of {', '.join(self.choices)}, found {value!r}{hint}")
         if not isinstance(value, str):
             raise UsageError(f"{self.flag}: expected text, found {value!r} (in YAML, put it in quotes)")
-        return value
+        return value if self.opt.file or self.opt.metavar == "FILE" else as_utf8(value)
 
     def _in_range(self, number: float) -> float:
         o = self.opt
@@ -102,8 +103,15 @@ class Field:
         if o.min is not None and number < o.min:
             raise UsageError(f"{self.flag}: must be at least {o.min:g}, found {number:g}")
         if o.max is not None and number > o.max:
-            raise UsageError(f"{self.flag}: must be at most {o.max:g}, found {number:g}")
+            raise UsageError(f"{self.flag}: must be at most {o.max:g}, found {number!r}")
         return number
+
+
+def as_utf8(text: str) -> str:
+    """Return an argument as the UTF-8 that was typed, whatever the locale made of its bytes; not for names of files."""
+    if not any("\ud800" <= c <= "\udfff" for c in text):
+        return text
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -119,10 +119,19 @@ class EvalParams(Params):
         Opt("Score of under-trained rows (Land and Bartolo 2024): by the input table, or by the output table."),
     ] = "auto"
     clusters: Annotated[
-        int, Opt("Cluster the rows by k-means and show the cluster nearest to the centroid.", min=0, metavar="K")
+        int,
+        Opt(
+            "Cluster the rows by k-means, into fewer clusters than there are rows; nearest to the centroid first.",
+            min=0,
+            metavar="K",
+        ),
     ] = 0
-    top: Annotated[int, Opt("Rows to list in --geometry and --clusters.", ("-k",), min=1)] = 10
-    seed: Annotated[int, Opt("Seed of k-means and of sampled pairs.", min=0, max=2**63 - 1)] = 0
+    top: Annotated[
+        int, Opt("Rows to list: at each end of the under-trained scores, and of each cluster.", ("-k",), min=1)
+    ] = 10
+    seed: Annotated[
+        int, Opt("Seed of k-means, and of the sample of rare rows of equal count.", min=0, max=2**63 - 1)
+    ] = 0
     threads: Annotated[
         int | None,
         Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),

@@ -116,6 +116,17 @@ class EncodeParams(Params):
     phrase_discount: Annotated[
         float | None, Opt("Taken off a pair's count, against phrases of rare words.", min=0, unset="--min-count")
     ] = None
+    phrases_top: Annotated[
+        int,
+        Opt(
+            "Print the N highest-scoring phrases of the last pass.",
+            min=0,
+            max=100,
+            metavar="N",
+            recorded=False,
+            unset="none",
+        ),
+    ] = 0
     gaps: Annotated[
         Literal["close", "keep"], Opt("Dropped words close the gap, or keep their place in windows (as id V).")
     ] = "close"
@@ -150,6 +161,13 @@ class EncodeParams(Params):
             raise UsageError("--phrases: cannot be combined with --vocab, which brings its own phrases")
         if not self.phrases and (self.phrase_threshold, self.phrase_discount) != (100.0, None):
             raise UsageError("--phrase-threshold and --phrase-discount belong to --phrases; give --phrases N too")
+        if not self.phrases and self.phrases_top:
+            raise UsageError("--phrases-top belongs to --phrases; give --phrases N too")
+        if self.phrases and self.text is not None:
+            raise UsageError(
+                "--phrases: counts pairs in files, not in --text; to cut a string with the phrases of an artifact, "
+                "give it as --vocab"
+            )
         if self.unk is not None and (not self.unk or "\n" in self.unk):
             raise UsageError("--unk: expected a word without line ends")
 

@@ -20,7 +20,7 @@ class TransformParams(Params):
     concat: Annotated[
         bool, Opt("Join several inputs, each at unit length, side by side over the words they share.")
     ] = False
-    center: Annotated[bool, Opt("Subtract the mean of the rows.")] = False
+    center: Annotated[bool, Opt("Subtract the mean of the rows; then --dim is PCA.")] = False
     remove_top: Annotated[
         int,
         Opt(
@@ -52,6 +52,9 @@ class TransformParams(Params):
 
     def check(self) -> None:
         """Refuse to do nothing, and anchors without an alignment."""
+        for flag, path in (("--align-to", self.align_to), ("--anchors", self.anchors)):
+            if path == "-":
+                raise UsageError(f"{flag} -: stdin is for the vectors; name a file")
         if self.anchors is not None and self.align_to is None:
             raise UsageError("--anchors belongs to --align-to; give --align-to FILE too")
         if self == TransformParams():
@@ -68,8 +71,11 @@ ROWS = (
         ("vectors",),
         "vectors",
         "Vectors",
-        "Post-process vectors: all-but-the-top, unit length, fewer dimensions, w + c, alignment, concatenation.",
-        "What is asked for is done in the order of the options below, whatever their order on the command line.",
+        "Post-process vectors: all-but-the-top, unit length, w + c, alignment, concatenation.",
+        "What is asked for is done in the order of the options below, whatever their order on the command line; run it "
+        "twice for another order. Rows that are zero stay zero and count for no mean. The second table is used by "
+        "--table only, and not carried over. --align-to rotates and neither moves nor scales: give both spaces "
+        "--center --unit.",
         (
             "embcli transform vectors.npz --remove-top 2 --unit -o abtt.npz",
             "embcli transform svd.npz vectors.npz --concat --dim 20 -o both.npz",

@@ -85,6 +85,11 @@ class Corpus:
         sizes = [_size(path) for paths in self._files for path in paths]
         self.total = 0 if None in sizes else sum(size or 0 for size in sizes)
 
+    @property
+    def files(self) -> list[str]:
+        """The files behind all inputs, in the order in which they are read."""
+        return [path for paths in self._files for path in paths]
+
     def blocks(self) -> Iterator[Block]:
         """Yield the corpus block by block, in order. Raises InputError where a file cannot be read or is damaged."""
         for paths in self._files:

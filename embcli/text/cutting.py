@@ -27,11 +27,13 @@ class Cut:
 
     ``words`` : what the regular expression ``[\p{L}\p{M}\p{N}]+(?:['\u2019][\p{L}\p{M}\p{N}]+)*`` finds.
     ``whitespace`` : runs of anything but White_Space.  ``chars`` : every code point but LF, and CR before LF.
+    ``phrases`` : passes in which words that stand together are joined afterwards; see ``text.phrases``, not here.
     """
 
     split: str = "words"
     lower: bool = False
     errors: str = "strict"
+    phrases: int = 0
 
 
 @dataclass(frozen=True)

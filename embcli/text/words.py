@@ -1,7 +1,7 @@
 """The step ``encode --words``: from raw text to token ids, in two passes of which only the first sees the text.
 
 The first (``scan``) leaves provisional ids on disk. Then the lanes' types become one vocabulary (``vocab``). The second
-reads the ids back and renames them while the artifact is written.
+reads the ids back and renames them while the artifact is written. Phrases are joined between the two (``phrases``).
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from embcli.text import unicode
 from embcli.text.corpus import BLOCK
 from embcli.text.cutting import Cut, cut
 from embcli.text.decode import decode
+from embcli.text.knownphrases import join_given, join_known
+from embcli.text.phrases import JOINER, Scoring, join_phrases
 from embcli.text.scan import Piece, Scan, scan
-from embcli.text.vocab import DROPPED, Vocabulary, choose, merge
+from embcli.text.vocab import DROPPED, Census, Vocabulary, choose, merge
 
-__all__ = ["count_only", "cut", "cut_rule", "decode", "encode"]
+__all__ = ["count_only", "cut", "cut_rule", "decode", "encode", "join_known"]
 
 
 def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int = BLOCK) -> Tokens:
@@ -52,10 +54,11 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
     rule, given, unk = _resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=True, block=block)
     census = merge(found.lanes, rule.lower)
+    found, joined = _join(found, census, rule, params, given, job)
     chosen = choose(census, params.min_count, params.max_vocab, unk, given)
     if not chosen.stats["tokens_kept"]:
         raise _nothing_left(inputs, params, chosen.stats)
-    _remark(rule, params, chosen.stats, job)
+    _remark(rule, params, chosen.stats | joined, job)
     top = len(chosen.words) - 1
     if params.gaps == "keep":
         top += 1
@@ -68,10 +71,13 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
         row_offsets=offsets,
         words=chosen.words,
         unigram=chosen.unigram,
-        stats=_stats(found, chosen),
+        stats=_stats(found, chosen, joined),
         text={"unit": "words", "split": rule.split, "lower": rule.lower}
-        | {"rows": params.rows, "gaps": params.gaps, "unk": unk},
-        options={"split": rule.split, "lower": rule.lower, "unk": unk},
+        | {"rows": params.rows, "gaps": params.gaps, "unk": unk}
+        | ({"phrases": rule.phrases, "joiner": JOINER} if rule.phrases else {}),
+        options={"split": rule.split, "lower": rule.lower, "unk": unk}
+        | ({} if params.phrases else {"phrase_threshold": None})
+        | ({"phrase_discount": _scoring(params).discount} if params.phrases else {}),
     )
 
 
@@ -82,9 +88,10 @@ def count_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[st
 
         return count_pieces_only(inputs, params, job)
     rule, given, unk = _resolve(params)
-    found = scan(inputs, rule, params.rows, job, spill=False)
+    found = scan(inputs, rule, params.rows, job, spill=rule.phrases > 0)
     census = merge(found.lanes, rule.lower)
-    return _stats(found, choose(census, params.min_count, params.max_vocab, unk, given))
+    found, joined = _join(found, census, rule, params, given, job)
+    return _stats(found, choose(census, params.min_count, params.max_vocab, unk, given), joined)
 
 
 def cut_rule(params: EncodeParams) -> tuple[Cut, Words | None]:
@@ -96,7 +103,7 @@ def cut_rule(params: EncodeParams) -> tuple[Cut, Words | None]:
 def _resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
     """Return the cut, the given words and the word for dropped ones; options at their defaults follow ``--vocab``."""
     if params.vocab is None:
-        return Cut(params.split, params.lower, params.errors), None, params.unk
+        return Cut(params.split, params.lower, params.errors, params.phrases), None, params.unk
     from embcli.artifacts import store
 
     found = store.read(params.vocab, command="encode")
@@ -111,7 +118,26 @@ def _resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
     unk = params.unk
     if unk is None and params.gaps == "close":
         unk = how.get("unk")
-    return Cut(split, lower, params.errors), words, unk
+    return Cut(split, lower, params.errors, how.get("phrases", 0)), words, unk
+
+
+def _scoring(params: EncodeParams) -> Scoring:
+    """Return which pairs are phrases; the discount is ``--min-count`` unless it is given."""
+    discount = float(params.min_count if params.phrase_discount is None else params.phrase_discount)
+    return Scoring(params.min_count, params.phrase_threshold, discount)
+
+
+def _join(
+    found: Scan, census: Census, rule: Cut, params: EncodeParams, given: Words | None, job: Job
+) -> tuple[Scan, dict[str, Any]]:
+    """Return the text with phrases joined, and what the report says of them: nothing where none were asked for."""
+    if not rule.phrases:
+        return found, {}
+    if given is not None:
+        found, joined = join_given(found, census, rule.phrases, given, job)
+    else:
+        found, joined = join_phrases(found, census, rule.phrases, _scoring(params), job)
+    return found, {"phrases": joined}
 
 
 def _renamed(
@@ -133,15 +159,18 @@ def _renamed(
 
 
 def _remark(rule: Cut, params: EncodeParams, stats: dict[str, Any], job: Job) -> None:
-    """Say what a user may not expect: that text is cut as that of --vocab was, or that most of it was dropped."""
+    """Say what a user may not expect: how text is cut with --vocab, that most of it was dropped, or nothing joined."""
     if params.vocab and (rule.split, rule.lower) != (params.split, params.lower):
         job.note(f"cut as {params.vocab} was: --split {rule.split}{' --lower' if rule.lower else ''}")
     if rule.split == "words" and not params.vocab and 2 * stats["tokens_kept"] < stats["tokens_read"]:
         job.note("most words are too rare and were dropped; for a text without spaces between words try --split chars")
+    if rule.phrases and not stats["phrases"]["joins"]:
+        why = f"in {params.vocab}" if params.vocab else f"above --phrase-threshold {params.phrase_threshold:g}"
+        job.note(f"no two neighbors make a phrase {why}; nothing was joined")
 
 
-def _stats(found: Scan, chosen: Vocabulary) -> dict[str, Any]:
-    """Return the figures of the report."""
+def _stats(found: Scan, chosen: Vocabulary, joined: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of the report; those of ``choose`` are of the text with its phrases ``joined``."""
     rows = found.rows
     return chosen.stats | {
         "rows": rows.rows,
@@ -149,6 +178,7 @@ def _stats(found: Scan, chosen: Vocabulary) -> dict[str, Any]:
         "bad_sequences": rows.bad,
         "bytes_read": rows.size,
         "unicode": unicode.version(),
+        **joined,
     }
 
 

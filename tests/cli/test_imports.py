@@ -29,7 +29,8 @@ def loaded(args: list[str], cwd: Path = ROOT, **env: str) -> set[str]:
 @pytest.mark.parametrize(
     "args",
     [["--help"], ["--version"], ["svd", "--help"], ["encode", "--help"], ["nonsense"], ["svd"], ["svd", "x.npz"],
-     ["cooc", "x.npz", "-o", "y.npz", "--window", "0"], ["svd", "x.npz", "-o", "y.npz", "--weight", "tf"]],
+     ["cooc", "x.npz", "-o", "y.npz", "--window", "0"], ["svd", "x.npz", "-o", "y.npz", "--weight", "tf"],
+     ["run", "--help"], ["run", "x.yaml", "--jobs", "0"]],
     ids=" ".join,
 )  # fmt: skip
 def test_light_paths_load_nothing_heavy(args: list[str]) -> None:
@@ -41,7 +42,8 @@ def test_completion_loads_nothing_heavy() -> None:
     assert not names & set(HEAVY)
 
 
-REPORTS = ("neighbors vectors.npz king", "neighbors counts.npz king", "info vectors.npz", "info counts.npz --top 3")
+REPORTS = ("neighbors vectors.npz king", "neighbors counts.npz king", "info vectors.npz", "info counts.npz --top 3",
+           f"eval vectors.npz -a {ROOT / 'data' / 'questions.txt'} --geometry")  # fmt: skip
 
 
 @pytest.mark.parametrize("args", [report.split() for report in REPORTS], ids=" ".join)
@@ -49,6 +51,15 @@ def test_reports_load_neither_numba_nor_scipy(chain: Path, args: list[str]) -> N
     names = loaded(args, cwd=chain)
     assert "numpy" in names
     assert not names & {"numba", "scipy", "llvmlite", "matplotlib"}
+
+
+def test_a_run_that_is_up_to_date_loads_neither_numba_nor_scipy(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("a b a b\n" * 9, encoding="utf-8")
+    steps = "steps:\n  t: {use: encode, inputs: c.txt, words: true}\n  k: {use: cooc, inputs: t}\n"
+    (tmp_path / "e.yaml").write_text(f"{steps}report: [{{use: neighbors, inputs: k, queries: a}}]\n", encoding="utf-8")
+    assert "numba" in loaded(["run", "e.yaml"], cwd=tmp_path)
+    assert "yaml" in loaded(["run", "e.yaml"], cwd=tmp_path)
+    assert not loaded(["run", "e.yaml"], cwd=tmp_path) & {"numba", "scipy", "llvmlite"}
 
 
 def test_the_guard_sees_what_is_loaded(chain: Path) -> None:

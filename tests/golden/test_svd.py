@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from svd_twin import counts_of, solved
 
-from embcli.artifacts.schema import Counts, Vectors, Words
+from embcli.artifacts.schema import Counts, Vectors
 from embcli.counts.weighting import marginals, read_cells, weigh
-from embcli.errors import InputError, KindError, NumbersError
+from embcli.errors import InputError, NumbersError
 
 #: "I like cats / I like dogs / I like cats / I like pizza / I like cats", window 1, flat; like, I, cats, dogs, pizza
 FIVE = np.array([[0, 5, 3, 1, 1], [5, 0, 0, 0, 0], [3, 0, 0, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0]])
@@ -176,13 +176,6 @@ def test_what_the_report_says() -> None:
     assert made.stats["explained"] == pytest.approx(1) and made.stats["residual"] < 1e-14
     one = solved(FIVE, cds=1.0, dim=1)
     assert one.stats["explained"] == pytest.approx(0.5)
-
-
-def test_documents_are_refused_for_now() -> None:
-    counts = counts_of(ABC)
-    counts.rows = Words.of(["x", "y", "z"])
-    with pytest.raises(KindError, match="rows are documents"):
-        solved(counts)
 
 
 @pytest.mark.parametrize(

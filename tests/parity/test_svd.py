@@ -47,7 +47,6 @@ def test_vectors_in_another_order_would_be_seen() -> None:
 @pytest.mark.parametrize("shape", [(90, 40), (40, 90)])
 @pytest.mark.parametrize("solver", list(CLOSE))
 def test_rectangular_matrices(shape: tuple[int, int], solver: str) -> None:
-    # no command makes them yet: documents by words will
     from svd_twin import counts_of
 
     from embcli.counts.weighting import Weighted

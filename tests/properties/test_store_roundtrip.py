@@ -70,12 +70,16 @@ def some_vectors(draw: Any) -> Vectors:
     d = draw(st.integers(0, 5))
     table = npst.arrays(np.float32, (len(words), d), elements=st.floats(width=32, **FINITE))
     values = draw(npst.arrays(np.float64, d, elements=st.floats(0, 1e300, **FINITE)))
+    labels = draw(st.none() | st.lists(WORD, max_size=5).map(Words.of))
+    documents = npst.arrays(np.float32, (len(labels or ()), d), elements=st.floats(width=32, **FINITE))
     return Vectors(
         vectors=draw(table),
         words=words,
         unigram=unigram,
         contexts=draw(st.none() | table),
         singular_values=draw(st.sampled_from([None, np.sort(values)[::-1]])),
+        labels=labels,
+        documents=None if labels is None else draw(documents),
     )
 
 

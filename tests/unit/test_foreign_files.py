@@ -130,7 +130,7 @@ def test_wrong_kinds_name_the_command_that_makes_the_right_one(tmp_path: Path) -
 def test_later_versions_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
     raw = zip_of(members(tokens(), version=2, embcli="9.1"))
     clean(tmp_path / "x.npz", raw, KindError, "format 2 of embcli 9.1", "update it")
-    raw = zip_of(members(tokens(), kind="knn"))
-    clean(tmp_path / "x.npz", raw, KindError, "kind 'knn' is not known to this version")
-    assert store.peek(str(tmp_path / "x.npz"))["meta"]["kind"] == "knn"
+    raw = zip_of(members(tokens(), kind="graph"))
+    clean(tmp_path / "x.npz", raw, KindError, "kind 'graph' is not known to this version")
+    assert store.peek(str(tmp_path / "x.npz"))["meta"]["kind"] == "graph"
     clean(tmp_path / "x.npz", zip_of(members(tokens(), version=0)), InputError, "its meta says no version")

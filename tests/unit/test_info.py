@@ -67,9 +67,9 @@ def test_first_rows_of_vectors() -> None:
 def test_first_rows_of_tokens_are_decoded() -> None:
     first = describe(FACTS, TOKENS, InfoParams(rows=9))["first"]
     assert first == [
-        {"row": 0, "tokens": 3, "text": "I like cats\x1b"},
-        {"row": 1, "tokens": 0, "text": ""},
-        {"row": 2, "tokens": 2, "text": "_ like"},
+        {"row": 1, "tokens": 3, "text": "I like cats\x1b"},
+        {"row": 2, "tokens": 0, "text": ""},
+        {"row": 3, "tokens": 2, "text": "_ like"},
     ]
 
 

@@ -33,6 +33,8 @@ ALLOWED = {
         "spec",
         "errors",
         "job",
+        "stop",
+        "__version__",
     },
 }
 #: layer -> outside packages it may import anywhere, and those only inside functions

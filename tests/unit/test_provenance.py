@@ -21,7 +21,7 @@ ENCODE, SVD = STEPS["encode"].params, STEPS["svd"].params
 
 def test_options_are_written_out_and_automatic_ones_as_what_they_became() -> None:
     made = vectors()
-    made.options = {"solver": "krylov", "rank": 4}
+    made.options = {"solver": "krylov", "rank": 4, "weight": "ppmi"}
     meta = provenance.compose("svd", SVD(dim=3), 5, [], made)
     assert list(meta) == [
         "format", "version", "kind", "embcli", "step", "options", "seed", "inputs", "stats", "text", "parents",

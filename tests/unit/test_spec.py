@@ -21,11 +21,11 @@ def test_defaults_of_the_contract() -> None:
         ("cooc", "--window"): 5,
         ("cooc", "--weighting"): "harmonic",
         ("cooc", "--direction"): "symmetric",
-        ("svd", "--weight"): "ppmi",
+        ("svd", "--weight"): None,
         ("svd", "--shift"): 1.0,
         ("svd", "--cds"): 0.75,
         ("svd", "--dim"): 100,
-        ("svd", "--eig"): 0.5,
+        ("svd", "--eig"): None,
         ("svd", "--solver"): "auto",
         ("neighbors", "--top"): 10,
     }
@@ -75,4 +75,4 @@ def test_options_that_exclude_each_other() -> None:
 
 def test_what_cannot_change_a_result_is_not_recorded() -> None:
     names = {f.name for f, _ in recorded(CoocParams())}
-    assert names == {"window", "direction", "weighting", "cross_rows"}
+    assert names == {"window", "direction", "weighting", "context", "cross_rows"}

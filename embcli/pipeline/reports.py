@@ -1,0 +1,144 @@
+"""From paths and options to tables: what ``neighbors``, ``eval`` and ``info`` answer. Prints nothing.
+
+The commands and the report of an experiment both come here, so that they answer the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from embcli.artifacts import store
+from embcli.errors import InputError, UsageError
+from embcli.job import Job
+from embcli.report.tables import Column, Table
+
+if TYPE_CHECKING:  # the commands that print need no plan
+    from embcli.pipeline.plan import Report
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a report answers.
+
+    ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``lost`` are lines about what was not
+    answered; ``notes`` are remarks that stand in tables for people and in no other form.
+    """
+
+    tables: Callable[[str], Sequence[Table]]
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def neighbors_report(
+    paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]
+) -> Shown:
+    """Return the neighbors of queries in artifacts.
+
+    Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
+    """
+    from embcli.query.neighbors import exit_code, search
+    from embcli.report.answers import answer_tables, unanswered
+
+    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    check_weight([artifact.kind for artifact in artifacts], params)
+    answers = search(artifacts, queries, params, job, names)
+    lost = unanswered(answers, names)
+    if exit_code(answers):
+        raise InputError("; ".join(lost))
+    notes = tuple(dict.fromkeys(note for answer in answers for note in answer.notes))
+    return Shown(lambda form: answer_tables(answers, names, form, params.metric), tuple(lost), notes)
+
+
+def check_weight(kinds: Sequence[str], params: Any) -> None:
+    """Raise UsageError if a weight of counts is given and there are none."""
+    if params.weight is not None and "counts" not in kinds:
+        raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
+
+
+def eval_report(paths: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
+    """Return how artifacts do on similarity and analogy files, and what their geometry is like."""
+    artifacts = [store.read(path, ("vectors", "counts"), command="eval") for path in paths]
+    parts: list[Callable[[str], Sequence[Table]]] = []
+    if params.similarity or params.analogies:
+        from embcli.query.evaluate import evaluate
+        from embcli.report.evaluation import evaluation_tables
+
+        evaluation = evaluate(artifacts, params, job, names)
+        parts.append(lambda form: evaluation_tables(evaluation, params, form))
+    if params.geometry or params.clusters:
+        from embcli.query.geometry import geometry
+        from embcli.report.geometry import geometry_tables
+
+        found = geometry(artifacts, params, job, names)
+        parts.append(lambda form: geometry_tables(found, params, form))
+    return Shown(lambda form: [table for part in parts for table in part(form)])
+
+
+def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Shown:
+    """Return what artifacts hold and how they were made, or counts of pairs."""
+    from embcli.report.description import description_tables
+
+    tables: list[Table] = []
+    for path, name in zip(paths, names, strict=True):
+        members = store.verify(path) if params.verify else None
+        artifact = store.read(path, command="info")
+        if params.pair or params.top:
+            tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
+        else:
+            tables += description_tables(description(path, artifact, members, params), name)
+    return Shown(lambda form: tables)
+
+
+def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str, Any]:
+    """Return what ``info`` says about an artifact; ``members`` are what ``store.verify`` returned, if it was called."""
+    from embcli.query.info import describe, facts_of
+
+    facts = facts_of(artifact) if path == "-" else store.peek(path)
+    if members:
+        facts["members"] = members
+    return describe(facts, artifact, params)
+
+
+def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
+    """Return the counts of the pairs asked for, then the heaviest ones."""
+    from embcli.query.info import heaviest_pairs, pair_count
+
+    rows = [pair_count(artifact, pair, name) for pair in params.pair]
+    if params.top:
+        rows += heaviest_pairs(artifact, params.top, name)
+    return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+
+
+def lines_of(path: str) -> list[str]:
+    """Return the non-empty lines of a UTF-8 file of queries; - is stdin. Raises InputError if it cannot be read."""
+    try:
+        if path == "-":
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as f:
+                raw = f.read()
+        text = raw.decode("utf-8-sig")
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
+    except UnicodeDecodeError as e:
+        raise InputError(f"{path}: byte {e.start + 1} is not UTF-8; a file of queries is UTF-8 text") from None
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def answer(report: Report, job: Job) -> Shown:
+    """Return what one entry of an experiment's report answers."""
+    if report.step.name == "neighbors":
+        queries = [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
+        return neighbors_report(report.paths, queries, report.params, job, report.names)
+    if report.step.name == "eval":
+        return eval_report(report.paths, report.params, job, report.names)
+    return info_report(report.paths, report.params, report.names)
+
+
+def labelled(table: Table, **labels: Any) -> Table:
+    """Return a table with further columns before its own, the same in every row: for JSON lines of several reports."""
+    columns = [*(Column(name) for name in labels), *table.columns]
+    return Table(table.title, columns, [[*labels.values(), *row] for row in table.rows], table.notes)

@@ -20,8 +20,8 @@ from embcli.query.scan import EPSILON
 from embcli.query.space import Space
 from embcli.query.topk import Best, Floats, Ints, Scored
 
-#: rows of a block at most, and questions scored at a time: their scores stay in the cache
-_ROWS, _BATCH = 2048, 64
+#: rows of a block at most, and questions scored at a time: fewer make more calls than work
+_ROWS, _BATCH = 8192, 256
 #: distinct words of the questions that are taken at a time
 _WORDS = 2048
 

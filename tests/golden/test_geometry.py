@@ -13,9 +13,9 @@ import pytest
 import samples
 
 from embcli.artifacts.schema import Artifact, Vectors, Words
-from embcli.errors import InputError, KindError
+from embcli.errors import InputError, KindError, UsageError
 from embcli.job import Job
-from embcli.query import starts
+from embcli.query import clusters, starts, undertrained
 from embcli.query.geometry import Geometry, geometry
 from embcli.query.neighbors import search
 from embcli.spec import EvalParams, NeighborsParams
@@ -126,6 +126,51 @@ def test_tied_takes_the_input_table_and_adds_the_centred_norm_where_all_words_we
     assert norm.lowest[0].score == pytest.approx(math.sqrt(1 / 16 + 1 / 4))
 
 
+def one_count(n: int, total: int) -> Vectors:
+    """Return ``total`` rows, the last n of count 10, the others more frequent."""
+    table = np.random.default_rng(1).standard_normal((total, 6)).astype(np.float32)
+    counts = np.r_[np.arange(total - n, 0, -1) + 10, np.full(n, 10)]
+    return Vectors(vectors=table, words=Words.of(f"w{i}" for i in range(total)), unigram=counts)
+
+
+def test_all_rows_as_rare_as_the_last_of_the_rarest_are_compared_with() -> None:
+    """60 of 1,000 words have count 10: they are all in, whatever their order, and the next rarer word is not."""
+    artifact = one_count(60, 1000)
+    order = np.r_[np.arange(940), np.random.default_rng(2).permutation(np.arange(940, 1000))]
+    assert np.any(order[-10:] < 990)
+    other = Vectors(vectors=artifact.vectors[order], words=Words.of(f"w{i}" for i in order), unigram=artifact.unigram)
+    one, two = (measure(made, top=1000).rankings[0] for made in (artifact, other))
+    assert one.reference == "the 60 rarest rows (all with count 10); none has count 0"
+    assert "10 % of the rows" in one.rule
+    scores = {line.word: line.score for line in one.lowest}
+    assert scores == pytest.approx({line.word: line.score for line in two.lowest}, abs=2e-6)
+    table = artifact.vectors.astype(float)
+    _, axes = np.linalg.eigh(np.cov(table.T))
+    left = table - np.outer(table @ axes[:, -1], axes[:, -1])
+    mean = left[-60:].mean(0)
+    assert scores["w0"] == pytest.approx(1 - left[0] @ mean / np.linalg.norm(left[0]) / np.linalg.norm(mean), abs=2e-6)
+
+
+def test_rows_of_one_count_beyond_a_tenth_are_sampled_by_the_seed() -> None:
+    artifact = one_count(400, 1000)
+    one = measure(artifact, top=1000).rankings[0]
+    assert one.reference == "the 100 rarest rows (100 of 400 rows of count 10, drawn by --seed); none has count 0"
+    assert measure(artifact, top=1000).rankings[0] == one
+    assert measure(artifact, top=1000, seed=1).rankings[0].lowest != one.lowest
+    chosen, *_ = undertrained._reference(np.asarray(artifact.unigram), np.arange(1000), 0)
+    assert len(set(chosen.tolist())) == 100 and chosen.min() < 650 and chosen.max() > 950
+
+
+def test_rarer_rows_come_before_the_sample() -> None:
+    counts = np.r_[np.full(980, 7), np.full(20, 3)]
+    chosen, said, _, known = undertrained._reference(counts, np.arange(1000), 0)
+    assert (len(chosen), known) == (20, False) and chosen.min() == 980 and "(all with count 3)" in said
+    counts[985:] = 7
+    chosen, said, _, _ = undertrained._reference(counts, np.arange(1000), 0)
+    assert len(chosen) == 100 and set(range(980, 985)) <= set(chosen.tolist())
+    assert "the 5 rarer ones and 95 of 995 rows of count 7" in said
+
+
 def test_the_variant_can_be_chosen_but_not_without_its_table() -> None:
     both = vectors([(1, 2), (3, 4)], contexts=np.ones((2, 2), np.float32))
     assert measure(both).rankings[0].variant == "untied variant"
@@ -176,21 +221,57 @@ def test_clusters_of_three_directions_and_the_one_nearest_to_the_centroid() -> N
     found = measure(vectors(table), geometry=False, clusters=3)
     assert found.bands == () and found.spectrum is None and found.rankings == ()
     assert found.clusters is not None
-    assert {frozenset(c.words) for c in found.clusters.clusters} == {frozenset(p) for p in ("ab", "cd", "ef")}
+    names = [frozenset(m.word for m in c.words) for c in found.clusters.clusters]
+    assert set(names) == {frozenset(p) for p in ("ab", "cd", "ef")}
     first = found.clusters.clusters[0]
-    assert set(first.words) == {"c", "d"}
+    assert names[0] == {"c", "d"}
     assert (first.size, first.median_count, first.mean_norm) == (2, 3.5, pytest.approx(14.5, abs=0.001))
-    assert {m.word for m in found.clusters.nearest} == {"c", "d"}
     mean = np.mean(table, axis=0)
-    c = next(m for m in found.clusters.nearest if m.word == "c")
+    c = next(m for m in first.words if m.word == "c")
     assert c.centroid_cosine == pytest.approx(mean[1] / np.linalg.norm(mean), abs=1e-6)
+    a = next(m for other in found.clusters.clusters for m in other.words if m.word == "a")
+    assert a.count == 6 and a.cosine == pytest.approx(1, abs=1e-3)
+    assert a.centroid_cosine == pytest.approx(mean @ table[0] / np.linalg.norm(mean) / np.linalg.norm(table[0]), 1e-5)
+
+
+def test_each_cluster_has_the_words_asked_for() -> None:
+    made = measure(vectors([(1, i / 50) for i in range(9)] + [(-1, i / 50) for i in range(9)]), clusters=2, top=8)
+    assert made.clusters is not None
+    assert [len(c.words) for c in made.clusters.clusters] == [8, 8]
+    for cluster in made.clusters.clusters:
+        cosines = [m.cosine for m in cluster.words]
+        assert cosines == sorted(cosines, reverse=True)
+
+
+def test_as_many_clusters_as_different_rows_are_refused() -> None:
+    """Four rows, one of zeros, and two that are one direction: two different ones."""
+    table = [(2, 0), (4, -0.0), (0, 1), (0, 0), (-1, 0)]
+    found = measure(vectors(table), clusters=2).clusters
+    assert found is not None and len(found.clusters) == 2
+    with pytest.raises(UsageError, match=r"--clusters 3: v\.npz has 3 rows of different .*give 2 clusters at most"):
+        measure(vectors(table), clusters=3)
+    with pytest.raises(UsageError, match=r"--clusters 2: v\.npz has 1 rows.*too few"):
+        measure(vectors([(1, 0), (2, 0), (0, 0)]), clusters=2)
+    with pytest.raises(UsageError, match="has 3 rows"):
+        measure(vectors(table), clusters=10**15)
+
+
+def test_clusters_that_would_take_days_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(0).standard_normal((50, 4))
+    monkeypatch.setattr(clusters, "MOST", 50 * 4 * 10)
+    assert measure(vectors(table), clusters=10).clusters is not None
+    with pytest.raises(
+        UsageError, match=r"--clusters 11: too much work for the 50 rows of 4 numbers of v\.npz; give 10"
+    ):
+        measure(vectors(table), clusters=11)
 
 
 def test_zero_rows_are_counted_and_have_no_cosine() -> None:
-    found = measure(vectors([(0, 0), (1, 0), (1, 0), (0, 0)]), clusters=2)
+    found = measure(vectors([(0, 0), (1, 0), (1, 0), (0, 0), (1, 1e-3), (0, 1)]), clusters=2)
     assert found.zero_rows == 2 and found.bands[-1].zero_rows == 2
+    assert found.clusters is not None and sum(c.size for c in found.clusters.clusters) == 4
+    found = measure(vectors([(0, 0), (1, 0), (1, 0), (0, 0)]))
     assert found.bands[-1].pair_cosine == pytest.approx(1) and found.bands[-1].mean_norm == 0.5
-    assert found.clusters is not None and sum(c.size for c in found.clusters.clusters) == 2
     assert found.rankings[0].left_out >= 2
 
 
@@ -198,11 +279,12 @@ def test_zero_rows_are_counted_and_have_no_cosine() -> None:
 @pytest.mark.parametrize("value", [0.0, 1.0, None])
 def test_tables_too_small_to_measure_end_well(shape: tuple[int, int], value: float | None) -> None:
     table = np.arange(math.prod(shape), dtype=np.float32).reshape(shape) if value is None else np.full(shape, value)
-    found = measure(vectors(table), clusters=3)
+    found = measure(vectors(table))
     assert found.rows == shape[0]
     for band in found.bands:
         assert band.pair_cosine is None or -1.000001 <= band.pair_cosine <= 1.000001
-    assert found.clusters is not None and len(found.clusters.clusters) <= shape[0]
+    with pytest.raises(UsageError, match="--clusters 3"):
+        measure(vectors(table), clusters=3)
 
 
 def test_very_long_and_very_short_rows() -> None:

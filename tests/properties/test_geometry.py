@@ -182,6 +182,36 @@ def test_more_rounds_never_cost_inertia(monkeypatch: pytest.MonkeyPatch) -> None
     assert inertias == sorted(inertias, reverse=True) and inertias[-1] < 0.96 * inertias[0]
 
 
+def test_many_centers_are_seeded_in_one_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond ``CAREFUL`` centers: as many, all different, far ones the likelier; the result is about as good."""
+    units = noise(3_000, 10)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    one = kmeans.kmeans(units, 300, 0, Job())
+    monkeypatch.setattr(kmeans, "CAREFUL", 20)
+    calls: list[tuple[float, str]] = []
+    two = kmeans.kmeans(units, 300, 0, Job(progress=lambda done, total, unit: calls.append((done, unit))))
+    assert len(two.centers) == 300 and 0.9 < two.inertia / one.inertia < 1.1
+    assert kmeans.kmeans(units, 300, 0, Job(threads=3)).inertia == two.inertia
+    assert sum(unit == "centers" for _, unit in calls) == 20
+    assert calls[-1] == (two.rounds * 3_000, "rows")
+
+
+def test_far_rows_are_drawn_more_often() -> None:
+    apart = np.array([0, 1, 0, 3, 1, 1], np.float32)
+    counts = np.zeros(6)
+    for seed in range(600):
+        rows = kmeans._drawn(apart, 1, np.random.default_rng(seed))
+        counts[rows] += 1
+    assert counts[0] == counts[2] == 0 and 240 < counts[3] < 360 and counts[1] > 50
+    assert kmeans._drawn(apart, 9, np.random.default_rng(0)).tolist() == [1, 3, 4, 5]
+
+
+def test_rounds_are_bounded_by_the_work() -> None:
+    units = np.zeros((1_000, 10), np.float32)
+    assert kmeans._bound(units, 5) == kmeans.ROUNDS
+    assert kmeans._bound(units, 10**7) == 50 and kmeans._bound(units, 10**9) == kmeans.FEWEST
+
+
 def test_an_empty_cluster_takes_the_farthest_row() -> None:
     labels, far = np.array([0, 0, 0, 2]), np.array([0.1, 0.9, 0.9, 0.0])
     kmeans._refill(labels, far, 4)

@@ -56,7 +56,7 @@ class Words(Sequence[str]):
 
 
 def readable(spelled: bytes) -> str:
-    r"""Return the bytes of a token as text: UTF-8 as it is, other bytes and control characters as ``\x1b`` or ``\n``."""
+    r"""Return the bytes of a token as text: UTF-8 as it is, other bytes and control characters as ``\x1b``, ``\n``."""
     text = spelled.replace(b"\\x", b"\\\\x").decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text)
 

@@ -93,7 +93,8 @@ def _arrays(found: Mapping[str, Any]) -> Table:
 def _first(records: list[dict[str, Any]]) -> Table:
     """Return the table of first rows."""
     columns = [Column(key, "right" if isinstance(value, (int, float)) else "left") for key, value in records[0].items()]
-    return Table("first rows", columns, [[_first_cell(value) for value in record.values()] for record in records])
+    title = "first and last merges" if "merge" in records[0] else "first rows"
+    return Table(title, columns, [[_first_cell(value) for value in record.values()] for record in records])
 
 
 def _first_cell(value: Any) -> Any:

@@ -164,7 +164,7 @@ def _grown(view: View, found: PieceCounts, params: BpeTrainParams) -> Start:
         encoded.add(table)
         if (point := encoded.unknown()) is not None:
             raise InputError(
-                f"{view.name}: has no id for the character {chr(point)!r}, which the text holds; --init adds merges only"
+                f"{view.name}: has no id for the character {chr(point)!r} of the text; --init adds merges only"
             )
         begins = encoded.starts[: len(table) + 1]
         symbols = encoded.ids[: begins[-1]]

@@ -243,6 +243,8 @@ class Vectors(Artifact):
     vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
     singular_values : float64 (d,), descending.
     documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
+    nodes : float32 (V - 1, d), the inner nodes of the Huffman tree (hierarchical softmax), as they were made.
+    epoch_loss, epoch_lr : float64 (epochs done,), mean loss per prediction, and the rate at the end of each epoch.
     """
 
     kind: ClassVar[str] = "vectors"
@@ -253,6 +255,9 @@ class Vectors(Artifact):
         "contexts": Member(("f4",), 2, required=False),
         "singular_values": Member(_FLOAT, required=False),
         "documents": Member(("f4",), 2, required=False),
+        "nodes": Member(("f4",), 2, required=False),
+        "epoch_loss": Member(_FLOAT, required=False),
+        "epoch_lr": Member(_FLOAT, required=False),
         "label_bytes": Member(("u1",), required=False),
         "label_offsets": Member(_INT, required=False),
     }
@@ -262,6 +267,9 @@ class Vectors(Artifact):
     contexts: Any = None
     singular_values: Any = None
     documents: Any = None
+    nodes: Any = None
+    epoch_loss: Any = None
+    epoch_lr: Any = None
     labels: Words | None = None
 
     def check(self) -> None:
@@ -272,6 +280,10 @@ class Vectors(Artifact):
             raise ValueError(f"contexts have shape {self.contexts.shape}, vectors {self.vectors.shape}")
         if self.singular_values is not None:
             _same("singular_values", len(self.singular_values), self.vectors.shape[1])
+        if self.epoch_loss is not None:
+            _same("epoch_lr", -1 if self.epoch_lr is None else len(self.epoch_lr), len(self.epoch_loss))
+        if self.nodes is not None:
+            _same("nodes", len(self.nodes), max(len(self.words) - 1, 0))
         if (self.documents is None) != (self.labels is None):
             raise ValueError("documents and their labels go together, and one is missing")
         if self.documents is not None and self.labels is not None:

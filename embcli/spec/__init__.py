@@ -17,11 +17,13 @@ from embcli.spec.reports import ROWS as _REPORTS
 from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
 from embcli.spec.text import BpeTrainParams, DecodeParams, EncodeParams
+from embcli.spec.trained import ROWS as _TRAINED
+from embcli.spec.trained import Word2vecParams
 from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
 STEPS: dict[str, Step] = {
-    step.name: step for step in (*_TEXT, *_COUNTS, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
+    step.name: step for step in (*_TEXT, *_COUNTS, *_TRAINED, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
 }
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "StepCommon",
     "SvdParams",
     "TransformParams",
+    "Word2vecParams",
     "as_utf8",
     "fields",
     "make",

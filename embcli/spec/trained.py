@@ -1,0 +1,114 @@
+"""Steps that train vectors on tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from embcli.errors import UsageError
+from embcli.spec.common import Step
+from embcli.spec.options import Opt, Params
+
+_TRAINING, _SAVING = "Training", "Saving"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word2vecParams(Params):
+    """Options of ``word2vec`` (names as in the README's table)."""
+
+    arch: Annotated[
+        Literal["skipgram", "cbow"], Opt("Predict each context word from the word, or the word from its contexts.")
+    ] = "skipgram"
+    loss: Annotated[
+        Literal["negative", "hierarchical", "softmax"],
+        Opt("Negative sampling, hierarchical softmax (a Huffman tree), or the full softmax (small vocabularies)."),
+    ] = "negative"
+    dim: Annotated[int, Opt("Dimensions of the vectors.", ("-d",), min=1, max=100_000)] = 100
+    window: Annotated[int, Opt("Words on each side that count as context.", ("-w",), min=1, max=1000)] = 5
+    fixed_window: Annotated[bool, Opt("Always the whole window, not a random part of it.")] = False
+    cbow_sum: Annotated[bool, Opt("CBOW: the sum of the contexts, not their mean.")] = False
+    negative: Annotated[int, Opt("Negative samples for each pair.", ("-n",), min=0, max=200)] = 5
+    ns_power: Annotated[float, Opt("Exponent of the noise distribution.", min=0, max=2)] = 0.75
+    sample: Annotated[
+        float, Opt("Subsampling threshold of frequent words (Mikolov et al. 2013); 0 keeps all.", min=0, max=1)
+    ] = 1e-3
+    epochs: Annotated[int, Opt("Passes over the text.", ("-e",), min=1, max=100_000)] = 5
+    lr: Annotated[float | None, Opt("Learning rate at the start.", above=0, unset="0.025; cbow 0.05")] = None
+    min_lr: Annotated[float, Opt("Learning rate at the end; it falls linearly.", min=0)] = 1e-4
+    init: Annotated[
+        str | None,
+        Opt("Start from these vectors (both tables); new words are appended.", metavar="FILE", file=True, unset="none"),
+    ] = None
+    freeze_output: Annotated[bool, Opt("Leave the output table as it is.", panel=_TRAINING)] = False
+    context_vectors: Annotated[bool | None, Opt("Keep the output table in the artifact.", unset="yes")] = None
+    eval: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Score on this similarity or analogy file after each epoch.",
+            metavar="FILE",
+            recorded=False,
+            panel=_TRAINING,
+        ),
+    ] = ()
+    heldout: Annotated[
+        float,
+        Opt("Share of the rows kept for the full-softmax loss of held-out text.", min=0, max=0.5, panel=_TRAINING),
+    ] = 0.0
+    stop_when_flat: Annotated[
+        float | None,
+        Opt(
+            "Stop when the loss falls by less than this share in an epoch.",
+            above=0,
+            max=1,
+            unset="never",
+            panel=_TRAINING,
+        ),
+    ] = None
+    stop_after: Annotated[
+        int | None,
+        Opt("Stop after this epoch of the schedule.", min=1, recorded=False, unset="the last", panel=_SAVING),
+    ] = None
+    resume: Annotated[
+        str | None, Opt("Go on from this artifact, with its options.", metavar="FILE", recorded=False, panel=_SAVING)
+    ] = None
+    checkpoint: Annotated[
+        str | None, Opt("Write the state to this file after each epoch.", metavar="FILE", recorded=False, panel=_SAVING)
+    ] = None
+    state: Annotated[bool | None, Opt("Keep what --resume needs in the artifact.", unset="yes", panel=_SAVING)] = None
+    explain: Annotated[
+        int, Opt("Train and show only the first N predictions, number by number.", min=0, metavar="N", recorded=False)
+    ] = 0
+    hogwild: Annotated[
+        bool, Opt("Let threads write to the tables at the same time: faster, and never the same twice.")
+    ] = False
+
+    def check(self) -> None:
+        """Refuse options that do not fit together, or with which nothing is learned."""
+        if self.loss == "negative" and self.negative == 0:
+            raise UsageError("--negative 0: learns nothing; give at least 1, or --loss hierarchical or softmax")
+        if self.lr is not None and self.min_lr > self.lr:
+            raise UsageError(f"--min-lr {self.min_lr:g} is above --lr {self.lr:g}")
+        if self.cbow_sum and self.arch != "cbow":
+            raise UsageError("--cbow-sum: belongs to --arch cbow")
+        if self.stop_after is not None and self.stop_after > self.epochs:
+            raise UsageError(f"--stop-after {self.stop_after}: there are {self.epochs} epochs (--epochs)")
+
+
+ROWS = (
+    Step(
+        "word2vec",
+        Word2vecParams,
+        "embcli.models.word2vec:train",
+        ("tokens",),
+        "vectors",
+        "Trained",
+        "Train word vectors: skip-gram or CBOW, by negative sampling, hierarchical or full softmax.",
+        "Mikolov et al. 2013. The same bytes at any number of threads; --hogwild trades that for speed. vectors is the "
+        "input table, contexts the output table.",
+        (
+            "embcli word2vec tokens.npz --dim 100 --epochs 5 -o w2v.npz",
+            "embcli word2vec tokens.npz --arch cbow --loss hierarchical --epochs 2 -o cbow.npz",
+        ),
+        metavar="TOKENS",
+    ),
+)

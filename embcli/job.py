@@ -28,18 +28,29 @@ def _mute(text: str) -> None:
     """Say nothing."""
 
 
+def _unheard(event: dict[str, Any]) -> None:
+    """Show no epoch."""
+
+
+#: what a trainer says of an epoch: its number, how many are planned, after which one it stops, words read in it so far
+#: and when it is done, mean loss so far and rate (None at the start), whether it is finished; then also "heldout" (a
+#: loss) and "eval" (name -> figure)
+EPOCH = ("epoch", "epochs", "last", "words", "of", "loss", "lr", "finished")
+
+
 @dataclass
 class Job:
     """The circumstances of one run.
 
     Parameters
     ----------
-    seed : the only source of randomness.
+    seed : the only source of randomness; ``seed_given`` says that it was asked for, and is no default.
     threads : worker threads, >= 1. Results never depend on it.
     memory : bytes that the step may plan to use; None means half of what is free.
     scratch : folder for unlinked temporary files; None means the system's.
     progress : called with (done, total, unit), often; total 0 when it is not known.
     note, warn : one line each for the person who waits; the command line decides whether it is shown.
+    epoch : called by trainers several times a second and at the end of an epoch with what stands in ``EPOCH``.
     sources : filled by steps that read text: one record {"kind", "digest"} an input.
     """
 
@@ -50,7 +61,9 @@ class Job:
     progress: Callable[[float, float, str], None] = _silent
     note: Callable[[str], None] = _mute
     warn: Callable[[str], None] = _mute
+    epoch: Callable[[dict[str, Any]], None] = _unheard
     sources: list[dict[str, Any]] = field(default_factory=list)
+    seed_given: bool = False
 
     def map(self, work: Callable[[T], R], items: Iterable[T], ahead: int = 2) -> Iterator[R]:
         """Yield work(item) in the order of the items, computed on the job's threads.
@@ -105,6 +118,23 @@ def free_memory() -> int:
         if free == 1 << 62 and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
             free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     return free
+
+
+def human_count(n: float) -> str:
+    """Return a number with a unit of size: 12.3 M."""
+    for size, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if n >= size:
+            return f"{n / size:.1f}{name}"
+    return f"{n:.0f}"
+
+
+def human_time(seconds: float) -> str:
+    """Return a duration as a person reads it: 3.4 s, 75 s, 1:02:05."""
+    if seconds < 100:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
 def human_bytes(n: float) -> str:

@@ -63,12 +63,13 @@ def _command(step: Step) -> Callable[..., None]:
     wanted: Any = list[str] if step.many else str
     argument = typer.Argument(metavar=step.metavar, show_default=False, help=_reads(step))
     parameters = [
+        inspect.Parameter("line", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
         inspect.Parameter(
             "inputs",
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             annotation=Annotated[Optional[wanted] if optional else wanted, argument],  # noqa: UP045
             default=None if optional else inspect.Parameter.empty,
-        )
+        ),
     ]
     parameters += [
         inspect.Parameter(
@@ -80,11 +81,12 @@ def _command(step: Step) -> Callable[..., None]:
         for f in seen
     ]
 
-    def run(inputs: Any = None, **values: Any) -> None:
-        given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs] if inputs else []
-        made = [make(s, {f.name: values[f.name] for f in fields(s)}) for s in sets]
+    def run(line: typer.Context, inputs: Any = None, **values: Any) -> None:
+        found = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs] if inputs else []
+        given = {name: value for name, value in values.items() if _is_given(line, name)}
+        made = [make(s, {f.name: given[f.name] for f in fields(s) if f.name in given}) for s in sets]
         try:
-            _dispatch(step, given, made)
+            _dispatch(step, found, made)
         except EOFError as e:  # Typer would take it for a question without an answer
             raise InputError(f"{_DAMAGED_CACHE} ({e})") from e
 
@@ -93,6 +95,12 @@ def _command(step: Step) -> Callable[..., None]:
     run.__name__ = step.name
     run.__doc__ = f"{step.summary}\n\n{step.details}"
     return run
+
+
+def _is_given(line: typer.Context, name: str) -> bool:
+    """Return whether an option stands on the command line, be it with the value of its default."""
+    source = line.get_parameter_source(name)
+    return source is None or source.name != "DEFAULT"
 
 
 def _reads(step: Step) -> str:

@@ -11,11 +11,15 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embcli import stop
 from embcli.errors import UsageError
+from embcli.job import human_count
 from embcli.spec import Common, fields
+
+if TYPE_CHECKING:
+    from embcli.cli.epochs import Epochs
 
 
 class Console:
@@ -29,6 +33,7 @@ class Console:
         self.started = time.monotonic()
         wanted = sys.stderr.isatty() if progress is None else progress
         self._meter = Meter(command) if wanted and not self.quiet else None
+        self.epochs: Epochs | None = None
         self._others = warnings.showwarning
         warnings.showwarning = self._warned
 
@@ -61,8 +66,23 @@ class Console:
     def progress(self, done: float, total: float, unit: str) -> None:
         """Show how far the work is."""
         stop.check()
-        if self._meter:
+        if self._meter and not (self.epochs and self.epochs.live):
             self._meter.show(done, total, unit)
+
+    def epoch(self, event: dict[str, Any]) -> None:
+        """Show how an epoch goes: a live table on a terminal, else a line when it is finished."""
+        if self.epochs is None:
+            from embcli.cli.epochs import Epochs
+
+            if self._meter:
+                self._meter.clear()
+            self.epochs = Epochs(self.say, live=self._meter is not None and self._meter.live)
+        self.epochs.hear(event)
+
+    def close(self) -> None:
+        """Leave the live table as it is: what comes now is printed below it."""
+        if self.epochs:
+            self.epochs.close()
 
     def data(self, text: str) -> None:
         """Write text to stdout; what its encoding cannot hold becomes an escape."""
@@ -102,9 +122,9 @@ class Meter:
         if total > 0:
             self.share = min(max(self.share, done / total), 1.0)
             left = spent / self.share - spent if self.share > 0 else 0.0
-            text += f"{100 * self.share:3.0f} %, {_scaled(done / spent)} {unit}/s, {left:.0f} s left"
+            text += f"{100 * self.share:3.0f} %, {human_count(done / spent)} {unit}/s, {left:.0f} s left"
         else:
-            text += f"{_scaled(done)} {unit}, {_scaled(done / spent)} {unit}/s"
+            text += f"{human_count(done)} {unit}, {human_count(done / spent)} {unit}/s"
         if self.live:
             self.clear()
             self.width = len(text)
@@ -120,14 +140,6 @@ class Meter:
             self.width = 0
 
 
-def _scaled(n: float) -> str:
-    """Return a number with a unit of size: 12.3 M."""
-    for size, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if n >= size:
-            return f"{n / size:.1f}{name}"
-    return f"{n:.0f}"
-
-
 def refuse_terminal(out: str | None) -> None:
     """Raise UsageError if binary data is about to go to a terminal."""
     if out == "-" and sys.stdout.isatty():
@@ -140,18 +152,18 @@ _CONTROLS = {i: f"\\x{i:02x}" for i in (*range(32), *range(127, 160))}
 
 def line(text: str) -> None:
     """Print one line on stderr, with escapes for what breaks lines or what the stream's encoding cannot hold."""
-    encoding = sys.stderr.encoding or "ascii"
+    encoding = sys.stderr.encoding or getattr(sys.__stderr__, "encoding", None) or "ascii"  # a live table has none
     print(text.translate(_CONTROLS).encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
 
 
-def keep_inputs(inputs: Sequence[str], out: str | None, params: Any = None) -> None:
-    """Raise UsageError if the output would replace an input, or a file that an option names."""
+def keep_inputs(inputs: Sequence[str], out: str | None, params: Any = None, option: str = "-o") -> None:
+    """Raise UsageError if the output would replace an input, or a file that an option of ``params`` names."""
     named = [(f, getattr(params, f.name)) for f in fields(type(params)) if f.opt.file] if params is not None else []
     inputs = [*inputs, *(path for f, value in named if value for path in (value if f.repeatable else [value]))]
     if out is None or out == "-" or not os.path.isfile(out):
         return
     if any(path != "-" and os.path.exists(path) and os.path.samefile(path, out) for path in inputs):
-        raise UsageError(f"-o {out}: is an input too, and would be replaced; give another name")
+        raise UsageError(f"{option} {out}: is an input too, and would be replaced; give another name")
 
 
 def limit_blas(threads: int) -> None:

@@ -43,6 +43,7 @@ class _StepTalk:
     def __init__(self, console: Console, label: str, meters: bool) -> None:
         self._console, self._label = console, label
         self._meter = Meter(f"{console.command}: {label}") if meters else None
+        self._epochs: Any = None
 
     def say(self, text: str) -> None:
         """Print one line of talk, unless quiet."""
@@ -64,6 +65,14 @@ class _StepTalk:
         stop.check()
         if self._meter:
             self._meter.show(done, total, unit)
+
+    def epoch(self, event: dict[str, Any]) -> None:
+        """Print a line for each finished epoch."""
+        if self._epochs is None:
+            from embcli.cli.epochs import Epochs
+
+            self._epochs = Epochs(self.say, live=False)
+        self._epochs.hear(event)
 
 
 def _dry_run(plan: Any, params: RunParams, console: Console) -> None:

@@ -28,6 +28,8 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         progress=console.progress,
         note=console.say,
         warn=console.warn,
+        epoch=console.epoch,
+        seed_given="seed" in common.given,
     )
     if printing is not None and _early(step, params):
         printing(inputs, params, job, console)
@@ -36,7 +38,10 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         out = common.out if common.out is not None else str(Path(folder) / "out.npz")
         from embcli.pipeline.execute import execute
 
-        outcome = execute(step, inputs, params, job, out)
+        try:
+            outcome = execute(step, inputs, params, job, out)
+        finally:
+            console.close()
         if common.out is not None:
             say_outcome(step, outcome, out, console)
         if printing is not None:
@@ -56,6 +61,8 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
     if not inputs and getattr(params, "text", None) is None:
         raise UsageError(f"missing argument '{step.metavar}'")
     keep_inputs(inputs, common.out, params)
+    if checkpoint := getattr(params, "checkpoint", None):
+        keep_inputs(inputs, checkpoint, option="--checkpoint")  # it may replace what is resumed
     refuse_terminal(common.out)
 
 
@@ -63,7 +70,7 @@ def _early(step: Step, params: Any) -> bool:
     """Return whether an option prints instead of making an artifact."""
     if step.name == "encode":
         return params.text is not None or params.count
-    return step.name == "bpe-train" and params.explain > 0
+    return step.name in ("bpe-train", "word2vec") and params.explain > 0
 
 
 def _printer(step: Step, params: Any) -> Any:
@@ -76,6 +83,10 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_count
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
+    if step.name == "word2vec" and params.explain:
+        from embcli.cli.predictions import word2vec_explain
+
+        return word2vec_explain
     if step.name == "encode" and params.phrases_top:
         return prints.encode_phrases
     if step.name == "cooc" and params.top:
@@ -104,6 +115,7 @@ def say_outcome(step: Step, outcome: Any, out: str, console: Console) -> None:
                 "stats": outcome.meta["stats"],
                 "seconds": round(console.seconds, 3),
             }
+            | ({"epochs": console.epochs.rows} if console.epochs else {})
         )
 
 

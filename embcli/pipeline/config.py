@@ -31,7 +31,12 @@ _OF_THE_RUN = {
     "format": "a run prints tables, or JSON lines: embcli run FILE --json",
 }
 #: options that print instead of building, or build instead of printing
-_MISPLACED = {"encode": ("text", "count"), "cooc": ("top",), "neighbors": ("all",), "info": ("words",)}
+_MISPLACED = {
+    "bpe-train": ("explain",), "encode": ("text", "count"), "cooc": ("top",), "word2vec": ("explain",),
+    "neighbors": ("all",), "info": ("words",),
+}  # fmt: skip
+#: options by which a run on the command line stops and goes on
+_BY_HAND = ("stop_after", "resume", "checkpoint")
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -210,6 +215,8 @@ def _options(step: Step, options: Mapping[str, Any], known: Sequence[str]) -> di
         if name in _MISPLACED.get(step.name, ()):
             how = "builds; it does not belong into a report" if step.name == "neighbors" else "only prints"
             raise UsageError(f"{name}: this option of {step.name} {how}; leave it out")
+        if name in declared and name in _BY_HAND:
+            raise UsageError(f"{name}: a step builds its whole artifact; give it on the command line")
         if name not in declared and name not in {f.name for f in fields(Common)}:
             near = [n.replace("_", "-") for n in known if n not in _OF_THE_RUN]
             raise UsageError(unknown("option", name.replace("_", "-"), near))
@@ -237,7 +244,7 @@ def _grid(grid: Any, known: Mapping[str, Field], options: Mapping[str, Any]) -> 
     axes: dict[str, tuple[Any, ...]] = {}
     for key, values in grid.items():
         name = str(key).replace("-", "_")
-        if name not in known or name in _OF_THE_RUN:
+        if name not in known or name in (*_OF_THE_RUN, *_BY_HAND):
             raise UsageError(f"grid: {unknown('option', str(key), [n.replace('_', '-') for n in known])}")
         if name in options or name in axes:
             raise UsageError(f"grid: {key}: is given twice; leave one out")

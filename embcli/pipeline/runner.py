@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from embcli import stop
 from embcli.artifacts import store
@@ -45,6 +45,9 @@ class Talk(Protocol):
 
     def progress(self, done: float, total: float, unit: str) -> None:
         """Show how far the step is."""
+
+    def epoch(self, event: dict[str, Any]) -> None:
+        """Say how an epoch of training went."""
 
 
 def check(plan: Plan) -> None:
@@ -183,7 +186,7 @@ class _Run:
         """Run the step of one artifact; return what it made and the seconds it took."""
         talk, started = self.talk(build.label), time.monotonic()
         scratch = os.path.dirname(build.out)
-        job = Job(build.seed, self.threads, self.memory, scratch, talk.progress, talk.say, talk.warn)
+        job = Job(build.seed, self.threads, self.memory, scratch, talk.progress, talk.say, talk.warn, talk.epoch)
         outcome = execute(build.step, build.paths, build.params, job, build.out)
         seconds = time.monotonic() - started
         talk.say(f"{sentence(outcome.kind, outcome.meta)}, {seconds:.1f} s")

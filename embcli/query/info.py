@@ -47,7 +47,7 @@ def describe(facts: dict[str, Any], artifact: Artifact | None, params: InfoParam
         ``kind step embcli size digest seed options text inputs parents stats members``; ``parents`` as digest, kind,
         step and options of every ancestor, the eldest first; ``first``, a list of records by kind (tokens: row, tokens,
         text; counts: word (or document), cells, heaviest; vectors: word, count, norm, numbers;
-        knn: word, neighbors); ``loss`` and ``singular_values`` where there are any.
+        knn: word, neighbors); ``loss``, ``rate`` (of each epoch) and ``singular_values`` where there are any.
     """
     meta = facts["meta"]
     keys = ("kind", "step", "embcli", "seed", "options", "text", "inputs", "stats")
@@ -57,10 +57,10 @@ def describe(facts: dict[str, Any], artifact: Artifact | None, params: InfoParam
     rows = _FIRST.get(type(artifact))
     if rows is not None and params.rows:
         found["first"] = rows(artifact, params.rows)
-    for name in ("epoch_loss", "singular_values"):
+    for name, key in (("epoch_loss", "loss"), ("epoch_lr", "rate"), ("singular_values", "singular_values")):
         values = getattr(artifact, name, None)
         if values is not None:
-            found["loss" if name == "epoch_loss" else name] = np.asarray(values, np.float64).tolist()
+            found[key] = np.asarray(values, np.float64).tolist()
     return found
 
 

@@ -15,9 +15,18 @@ def description_tables(found: Mapping[str, Any], name: str) -> list[Table]:
     if found.get("first"):
         tables.append(_first(found["first"]))
     if found.get("loss"):
-        rows = [(epoch, loss) for epoch, loss in enumerate(found["loss"], 1)]
-        tables.append(Table("loss", [Column("epoch", "right"), Column("loss", "right")], rows))
+        tables.append(_losses(found))
     return tables
+
+
+def _losses(found: Mapping[str, Any]) -> Table:
+    """Return the loss of each epoch, what it is the loss of, and the rate at its end."""
+    stats = found["stats"] or {}
+    series = {"loss": found["loss"], "held out": stats.get("heldout_loss"), "rate": found.get("rate")}
+    kept = {name: values for name, values in series.items() if values}
+    rows = [(epoch, *values) for epoch, values in enumerate(zip(*kept.values(), strict=False), 1)]
+    title = f"loss ({stats['objective']})" if "objective" in stats else "loss"
+    return Table(title, [Column(name, "right") for name in ("epoch", *kept)], rows)
 
 
 def _facts(found: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -69,6 +69,8 @@ def _counts(stats: dict[str, Any], options: dict[str, Any]) -> str:
 def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
     if "left_out" in stats:
         return _transformed(stats, options)
+    if "objective" in stats:
+        return _trained(stats, options)
     text = f"{counted(options['dim'], 'dimension')}"
     if "documents" in stats:
         text += f" of {counted(stats['documents'], 'document')} x {counted(stats['words'], 'word')}"
@@ -76,6 +78,17 @@ def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
         text += f", explained {percent(stats['explained'], 1)} of {stats['cells']:,} weighted cells"
         text += f" ({stats['solver']}, residual {stats['residual']:.1e})"
     return text
+
+
+def _trained(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return what training came to in all."""
+    done, planned = stats["epochs"], options["epochs"]
+    text = f"{counted(options['dim'], 'dimension')}, {stats['objective']}, "
+    text += counted(done, "epoch") if done == planned else f"{done:,} of {counted(planned, 'epoch')}"
+    text += f", {sum(stats['words']):,} words read, {counted(sum(stats['predictions']), 'prediction')}"
+    if appended := stats.get("appended"):
+        text += f", {counted(appended, 'word')} appended"
+    return text + ("" if stats.get("reproducible", True) else ", not reproducible (--hogwild)")
 
 
 def _transformed(stats: dict[str, Any], options: dict[str, Any]) -> str:

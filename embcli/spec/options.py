@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_hints
 
 from embcli.errors import UsageError
 
@@ -116,7 +116,9 @@ def as_utf8(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """Base of every step's options."""
+    """Base of every step's options. ``given`` are the names of those that were set, be it to their defaults."""
+
+    given: ClassVar[frozenset[str]] = frozenset()
 
     def check(self) -> None:
         """Raise UsageError if options that are fine alone do not fit together."""
@@ -163,6 +165,7 @@ def make(params: type[Params], values: Mapping[str, Any]) -> Any:
             raise UsageError(f"unknown option {key!r}{hint}")
         done[name] = known[name].convert(value)
     made = params(**done)
+    object.__setattr__(made, "given", frozenset(done))
     made.check()
     return made
 

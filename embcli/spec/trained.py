@@ -23,7 +23,9 @@ class Word2vecParams(Params):
         Literal["negative", "hierarchical", "softmax"],
         Opt("Negative sampling, hierarchical softmax (a Huffman tree), or the full softmax (small vocabularies)."),
     ] = "negative"
-    dim: Annotated[int, Opt("Dimensions of the vectors.", ("-d",), min=1, max=100_000)] = 100
+    dim: Annotated[
+        int | None, Opt("Dimensions of the vectors.", ("-d",), min=1, max=100_000, unset="100; those of --init")
+    ] = None
     window: Annotated[int, Opt("Words on each side that count as context.", ("-w",), min=1, max=1000)] = 5
     fixed_window: Annotated[bool, Opt("Always the whole window, not a random part of it.")] = False
     cbow_sum: Annotated[bool, Opt("CBOW: the sum of the contexts, not their mean.")] = False
@@ -34,7 +36,10 @@ class Word2vecParams(Params):
     ] = 1e-3
     epochs: Annotated[int, Opt("Passes over the text.", ("-e",), min=1, max=100_000)] = 5
     lr: Annotated[float | None, Opt("Learning rate at the start.", above=0, unset="0.025; cbow 0.05")] = None
-    min_lr: Annotated[float, Opt("Learning rate at the end; it falls linearly.", min=0)] = 1e-4
+    min_lr: Annotated[
+        float | None,
+        Opt("Learning rate at the end; it falls linearly.", min=0, unset="0.0001, or --lr if that is less"),
+    ] = None
     init: Annotated[
         str | None,
         Opt("Start from these vectors (both tables); new words are appended.", metavar="FILE", file=True, unset="none"),
@@ -46,6 +51,7 @@ class Word2vecParams(Params):
         Opt(
             "Score on this similarity or analogy file after each epoch.",
             metavar="FILE",
+            file=True,
             recorded=False,
             panel=_TRAINING,
         ),
@@ -69,14 +75,25 @@ class Word2vecParams(Params):
         Opt("Stop after this epoch of the schedule.", min=1, recorded=False, unset="the last", panel=_SAVING),
     ] = None
     resume: Annotated[
-        str | None, Opt("Go on from this artifact, with its options.", metavar="FILE", recorded=False, panel=_SAVING)
+        str | None,
+        Opt("Go on from this artifact, with its options.", metavar="FILE", file=True, recorded=False, panel=_SAVING),
     ] = None
     checkpoint: Annotated[
         str | None, Opt("Write the state to this file after each epoch.", metavar="FILE", recorded=False, panel=_SAVING)
     ] = None
-    state: Annotated[bool | None, Opt("Keep what --resume needs in the artifact.", unset="yes", panel=_SAVING)] = None
+    state: Annotated[
+        bool | None, Opt("Keep what only --resume needs: inner nodes of the Huffman tree.", unset="yes", panel=_SAVING)
+    ] = None
     explain: Annotated[
-        int, Opt("Train and show only the first N predictions, number by number.", min=0, metavar="N", recorded=False)
+        int,
+        Opt(
+            "Train and show only the first N predictions, number by number.",
+            min=0,
+            max=10_000,
+            metavar="N",
+            recorded=False,
+            panel=_TRAINING,
+        ),
     ] = 0
     hogwild: Annotated[
         bool, Opt("Let threads write to the tables at the same time: faster, and never the same twice.")
@@ -86,8 +103,16 @@ class Word2vecParams(Params):
         """Refuse options that do not fit together, or with which nothing is learned."""
         if self.loss == "negative" and self.negative == 0:
             raise UsageError("--negative 0: learns nothing; give at least 1, or --loss hierarchical or softmax")
-        if self.lr is not None and self.min_lr > self.lr:
+        if self.lr is not None and self.min_lr is not None and self.min_lr > self.lr:
             raise UsageError(f"--min-lr {self.min_lr:g} is above --lr {self.lr:g}")
+        if self.explain and (self.resume or self.checkpoint or self.stop_after):
+            raise UsageError("--explain: trains a few predictions and writes nothing; leave --resume and the like out")
+        if self.checkpoint == "-":
+            raise UsageError("--checkpoint -: it is written again and again; give a file")
+        if self.resume is not None:
+            if self.init is not None:
+                raise UsageError("--init: --resume goes on from its own tables; leave one of the two out")
+            return  # the other options come from the file
         if self.cbow_sum and self.arch != "cbow":
             raise UsageError("--cbow-sum: belongs to --arch cbow")
         if self.stop_after is not None and self.stop_after > self.epochs:

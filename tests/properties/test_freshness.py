@@ -42,6 +42,8 @@ class Quiet:
 
     def progress(self, done: float, total: float, unit: str) -> None: ...
 
+    def epoch(self, event: dict[str, object]) -> None: ...
+
 
 class Lab:
     """An experiment in a folder, and which of its artifacts a run builds."""

@@ -1,0 +1,136 @@
+"""What word2vec needs before its first epoch: options completed, inputs checked, tables. No prediction is made.
+
+Tables that come from another artifact (--init, --resume): takeover.py. The epochs: word2vec.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import store
+from embcli.artifacts.schema import Tokens, Words
+from embcli.errors import NumbersError, UsageError
+from embcli.job import Job
+from embcli.models.starts import fresh_rows
+from embcli.models.training_plan import Plan, Tables
+from embcli.spec import Word2vecParams, recorded
+
+#: bytes that training takes besides the tables: lanes, buffers, compiled code
+_BESIDES = 200_000_000
+#: bytes for each word besides its rows
+_MARKS = 100
+#: rows of a table that are filled in one go
+_ROWS = 1 << 14
+
+
+@dataclass
+class History:
+    """What the epochs so far were like, one entry an epoch; all of it goes into the artifact.
+
+    ``loss`` (mean per prediction, nats), ``lr`` at the end, ``predictions`` made and ``words`` read, ``heldout`` loss
+    (empty without held-out rows). In epochs: ``interval_words`` read in all, ``interval_loss`` since the entry before.
+    """
+
+    loss: list[float] = field(default_factory=list)
+    lr: list[float] = field(default_factory=list)
+    predictions: list[int] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+    heldout: list[float] = field(default_factory=list)
+    interval_words: list[int] = field(default_factory=list)
+    interval_loss: list[float] = field(default_factory=list)
+
+
+@dataclass
+class Beginning:
+    """Everything that the epochs need.
+
+    params : completed, nothing automatic left.  options : what the artifact records of them.
+    corpus : the tokens; its ``words`` and ``unigram`` are those of the tables' rows, of which there may be more than
+    the text has (--init).  words, unigram : in the order of the artifact, whose row i is row ``order[i]`` of the
+    tables; None: the same order.  appended : how many words --init did not know.
+    """
+
+    params: Word2vecParams
+    options: dict[str, Any]
+    corpus: Tokens
+    tables: Tables
+    words: Words
+    unigram: NDArray[np.int64]
+    order: NDArray[np.int64] | None = None
+    appended: int | None = None
+    history: History = field(default_factory=History)
+
+
+def plan_of(params: Word2vecParams, seed: int) -> Plan:
+    """Return completed options in the form that the trainer takes."""
+    assert params.dim is not None and params.lr is not None and params.min_lr is not None
+    same = ("arch", "loss", "window", "fixed_window", "cbow_sum", "negative", "ns_power", "sample", "epochs")
+    rest = {name: getattr(params, name) for name in (*same, "freeze_output", "hogwild")}
+    return Plan(dim=params.dim, lr=params.lr, min_lr=params.min_lr, seed=seed, **rest)
+
+
+def afresh(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
+    """Return a beginning from random rows and an output table of zeros. Raises as ``tables_for`` does."""
+    params = completed(params, params.dim or 100)
+    V = len(tokens.words)
+    tables = tables_for(tokens, params, V, job)
+    fill_fresh(tables.inputs, job.seed, params.dim or 0, 0, V)
+    return Beginning(params, options_of(params, None), tokens, tables, tokens.words, np.asarray(tokens.unigram))
+
+
+def completed(params: Word2vecParams, dim: int) -> Word2vecParams:
+    """Return options with everything automatic decided. UsageError if the rate would rise."""
+    lr = params.lr if params.lr is not None else 0.05 if params.arch == "cbow" else 0.025
+    min_lr = params.min_lr if params.min_lr is not None else min(1e-4, lr)
+    if min_lr > lr:
+        raise UsageError(f"--min-lr {min_lr:g} is above the rate at the start, {lr:g}")
+    keep = params.context_vectors is not False
+    state = params.state is not False and keep
+    return replace(params, dim=dim, lr=lr, min_lr=min_lr, context_vectors=keep, state=state)
+
+
+def options_of(params: Word2vecParams, init: str | None) -> dict[str, Any]:
+    """Return the options as the artifact records them; ``init`` is the digest of its file."""
+    return {f.name: init if f.name == "init" else value for f, value in recorded(params)}
+
+
+def tables_for(tokens: Tokens, params: Word2vecParams, V: int, job: Job) -> Tables:
+    """Return tables for V words whose output table is zeros.
+
+    Raises
+    ------
+    InputError : an id is damaged, or memory is short.
+    NumbersError : there are not two words to tell apart.
+    """
+    _two_words(tokens)
+    for _ in store.stream(tokens, "ids"):
+        pass  # kernels go where ids point: they are checked before
+    dim = params.dim or 0
+    tables = 2 + (plan_of(params, 0).lanes if params.loss == "softmax" else 0)  # whose lanes copy every output row
+    row = 4 * (dim + -dim % 16)
+    job.need(V * (tables * row + _MARKS) + _BESIDES, f"word2vec with two tables of {V:,} x {dim:,}")
+    return Tables(V, V - (params.loss == "hierarchical"), dim)
+
+
+def _two_words(tokens: Tokens) -> None:
+    seen = np.asarray(tokens.unigram)
+    if int((seen > 0).sum()) >= 2:
+        return
+    found = f"{int(seen.sum()):,} tokens of {int((seen > 0).sum()):,} words in {len(tokens.row_offsets) - 1:,} rows"
+    stats = tokens.stats
+    if "types_read" in stats:
+        low = tokens.meta.get("options", {}).get("min_count")
+        found += f", of {stats['tokens_read']:,} tokens and {stats['types_read']:,} words that were read"
+        found += f" (highest count {stats['highest_count']:,}, --min-count {low})"
+    raise NumbersError(f"{tokens.path or 'tokens'}: nothing to learn: {found}; two words are needed")
+
+
+def fill_fresh(table: Any, seed: int, dim: int, start: int, stop: int) -> None:
+    """Put fresh rows start..stop into a padded input table."""
+    for a in range(start, stop, _ROWS):
+        b = min(a + _ROWS, stop)
+        table[a:b, :dim] = fresh_rows(seed, dim, a, b)

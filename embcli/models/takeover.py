@@ -1,0 +1,207 @@
+"""Tables that come from another artifact: --init takes them as a start, --resume goes on where a run stopped.
+
+The rows of the tables follow the ids of the text, so that ids need no translation; the artifact that is written keeps
+the order of the file that was taken over, new words behind (``Beginning.order``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import store
+from embcli.artifacts.schema import Tokens, Vectors, Words
+from embcli.errors import KindError, UsageError
+from embcli.job import Job
+from embcli.models.begin import Beginning, History, completed, options_of, tables_for
+from embcli.models.starts import fresh_rows
+from embcli.models.training_plan import Tables
+from embcli.query.lookup import find
+from embcli.spec import Word2vecParams, recorded
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How the rows of a file, with new words behind, lie in the tables.
+
+    place : of each word of the text, its row in the artifact.  order : of each row of the artifact, its row in the
+    tables.  fresh : the words of the text that the file lacks, by id.
+    """
+
+    place: Ints
+    order: Ints
+    fresh: Ints
+
+    @property
+    def moved(self) -> Ints | None:
+        """The order, None if rows lie in the tables as in the artifact."""
+        return None if bool((self.order == np.arange(len(self.order))).all()) else self.order
+
+
+def _rows(old: Words, text: Words) -> Rows:
+    known = find(old, iter(text))
+    place = np.array([known.get(word, -1) for word in text], np.int64)
+    fresh = np.flatnonzero(place < 0)
+    place[fresh] = np.arange(len(old), len(old) + len(fresh))
+    order = np.full(len(old) + len(fresh), -1, np.int64)
+    order[place] = np.arange(len(place))
+    rest = np.flatnonzero(order < 0)
+    order[rest] = np.arange(len(place), len(order))
+    return Rows(place, order, fresh)
+
+
+def _corpus(tokens: Tokens, words: Words, unigram: Ints, rows: Rows) -> Tokens:
+    """Return the tokens with the words and frequencies of the tables' rows."""
+    if rows.moved is None:
+        return replace(tokens, words=words, unigram=unigram)
+    back = np.argsort(rows.order)
+    return replace(tokens, words=Words.of([words.bytes_at(i) for i in back.tolist()]), unigram=unigram[back])
+
+
+def _read(path: str) -> Vectors:
+    found = store.read(path, ("vectors",), command="word2vec")
+    assert isinstance(found, Vectors)
+    return found
+
+
+def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
+    """Return a beginning from both tables of ``params.init``: its words keep their places, new words follow.
+
+    Counts add up, and the noise and subsampling go by the sums. New words get fresh rows and zeros in the output table.
+    Inner nodes are taken over if the Huffman tree is the same.
+
+    Raises
+    ------
+    UsageError : another --dim than the file's.
+    KindError : the file is no vectors, or has more words than a text with --gaps keep.
+    InputError : the file is damaged, or memory is short.
+    NumbersError : there are not two words in the text.
+    """
+    assert params.init is not None
+    old = _read(params.init)
+    name, dim = old.path or params.init, old.vectors.shape[1]
+    if params.dim not in (None, dim):
+        raise UsageError(f"--dim {params.dim:,}: {name} has {dim:,} dimensions; leave --dim out")
+    params = completed(params, dim)
+    rows, n = _rows(old.words, tokens.words), len(old.words)
+    if tokens.options.get("gaps") == "keep" and len(rows.order) > len(tokens.words):
+        raise KindError(
+            f"{tokens.path or 'tokens'}: keeps gaps, whose id is that of the first word it lacks in {name}; encode it "
+            "with --gaps close"
+        )
+    tables = tables_for(tokens, params, len(rows.order), job)
+    _copy(old, "vectors", tables.inputs, rows.order)
+    tables.inputs[rows.order[n:], :dim] = fresh_rows(job.seed, dim, n, len(rows.order))
+    unigram = np.zeros(len(rows.order), np.int64)
+    unigram[:n] = old.unigram
+    unigram[rows.place] += np.asarray(tokens.unigram)
+    _take_outputs(tables, old, unigram, rows, params, name, job)
+    words = old.words
+    if len(rows.fresh):
+        both = [old.words.bytes_at(i) for i in range(n)] + [tokens.words.bytes_at(i) for i in rows.fresh.tolist()]
+        words = Words.of(both)
+    job.note(f"{name}: {n:,} words, {len(tokens.words) - len(rows.fresh):,} of them in the text; "
+             f"{len(rows.fresh):,} words appended")  # fmt: skip
+    return Beginning(
+        params, options_of(params, old.digest), _corpus(tokens, words, unigram, rows), tables, words, unigram,
+        rows.moved, len(rows.fresh),
+    )  # fmt: skip
+
+
+def _copy(old: Vectors, member: str, table: Any, order: Ints) -> None:
+    """Copy a table of an artifact to the given rows; it is checked on the way."""
+    for start, block in store.stream(old, member):
+        table[order[start : start + len(block)], : block.shape[1]] = block
+
+
+def _take_outputs(
+    tables: Tables, old: Vectors, unigram: Ints, rows: Rows, params: Word2vecParams, name: str, job: Job
+) -> None:
+    """Take over the output table, or the inner nodes; say so if that cannot be."""
+    if params.loss != "hierarchical":
+        if old.contexts is None:
+            job.note(f"{name}: has no contexts; the output table starts at zero")
+        else:
+            _copy(old, "contexts", tables.outputs, rows.order)
+    elif old.nodes is None:
+        job.note(f"{name}: has no inner nodes; they start at zero")
+    elif rows.moved is not None or not _in_proportion(np.asarray(old.unigram), unigram):
+        job.note(f"{name}: has another Huffman tree, since counts or words differ; its inner nodes start at zero")
+    else:
+        _copy(old, "nodes", tables.outputs, np.arange(len(old.nodes)))
+
+
+def _in_proportion(before: Ints, after: Ints) -> bool:
+    """Return whether all counts grew by one factor: then the Huffman tree stays as it was."""
+    if len(before) != len(after):
+        return False
+    a, b = int(before.sum()), int(after.sum())
+    return all(x * b == y * a for x, y in zip(before.tolist(), after.tolist(), strict=True))
+
+
+def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
+    """Return where ``params.resume`` stopped: its options, tables and history; ``job.seed`` becomes its seed.
+
+    Raises
+    ------
+    UsageError : an option, or the seed, is given and differs; --stop-after lies behind.
+    KindError : the file is no word2vec, was trained on other tokens, or does not hold both tables.
+    InputError : it is damaged, or memory is short.
+    """
+    assert params.resume is not None
+    old = _read(params.resume)
+    name, meta = old.path or params.resume, old.meta
+    if meta["step"] != "word2vec":
+        raise KindError(f"{name}: was made by '{meta['step']}', which cannot be resumed; start from it with --init")
+    if [each["digest"] for each in meta["inputs"]] != [tokens.digest]:
+        raise KindError(f"{name}: was trained on other tokens than {tokens.path or 'these'}; start from it with --init")
+    params, seed = _inherited(params, meta, name), int(meta["seed"])
+    if (job.seed_given or job.seed) and job.seed != seed:
+        raise UsageError(f"--seed {job.seed}: {name} was trained with {seed}; --resume goes on with that")
+    job.seed = seed
+    outputs = "nodes" if params.loss == "hierarchical" else "contexts"
+    if getattr(old, outputs) is None or old.epoch_loss is None or old.epoch_lr is None:
+        why = "--no-state" if meta["options"].get("context_vectors") else "--no-context-vectors"
+        raise KindError(f"{name}: has no {outputs} (made with {why}), so it cannot be resumed; a --checkpoint can")
+    done = len(old.epoch_loss)
+    if params.stop_after is not None and params.stop_after < done:
+        raise UsageError(f"--stop-after {params.stop_after}: {name} has {done} epochs already")
+    rows = _rows(old.words, tokens.words)
+    tables = tables_for(tokens, params, len(old.words), job)
+    _copy(old, "vectors", tables.inputs, rows.order)
+    _copy(old, outputs, tables.outputs, rows.order if outputs == "contexts" else np.arange(len(tables.outputs)))
+    stats, unigram = meta["stats"], np.asarray(old.unigram)
+    history = History(
+        np.asarray(old.epoch_loss).tolist(), np.asarray(old.epoch_lr).tolist(), list(stats["predictions"]),
+        list(stats["words"]), list(stats.get("heldout_loss", [])), list(stats["intervals"]["words"]),
+        list(stats["intervals"]["loss"]),
+    )  # fmt: skip
+    return Beginning(
+        params, dict(meta["options"]), _corpus(tokens, old.words, unigram, rows), tables, old.words, unigram,
+        rows.moved, stats.get("appended"), history,
+    )  # fmt: skip
+
+
+def _inherited(params: Word2vecParams, meta: dict[str, Any], name: str) -> Word2vecParams:
+    """Return the options of a file; those given besides must be the same. UsageError names the one that is not."""
+    options, found = meta["options"], {}
+    for f, value in recorded(params):
+        if f.name == "init":
+            continue
+        there = options[f.name]
+        if f.name in params.given and value != there:
+            if f.name == "epochs" and value > there:
+                raise UsageError(
+                    f"--epochs {value}: {name} was planned for {there}, by which its rate falls; to train longer start "
+                    "from it with --init"
+                )
+            raise UsageError(f"{f.flag} {value}: {name} was trained with {there}; --resume goes on with its options")
+        found[f.name] = there
+    made = replace(params, resume=None, **found)
+    made.check()
+    return replace(made, resume=params.resume)

@@ -1,0 +1,164 @@
+"""Epochs of word2vec on mapped tokens: tables, the schedule, the threads, the loss, and Ctrl-C between chunks.
+
+Kernels do the work (``embcli.kernels.training``); what options, files and reports make of it is not decided here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts import mapped
+from embcli.artifacts.schema import Tokens
+from embcli.errors import NumbersError
+from embcli.job import Job
+from embcli.kernels.draws import keep_limits, key_of
+from embcli.kernels.training import Course, Text, train_blocks
+from embcli.models.training_plan import Plan, Tables
+from embcli.models.workspace import goal_of, outputs_of_share, room_of, share_of, side_of
+
+#: loss of an epoch is reported for so many parts of it
+INTERVALS = 20
+#: seconds that one call of the kernel should take
+CHUNK = 0.2
+#: marks are 32-bit numbers
+LAST_MARK = (1 << 31) - 1
+
+
+@dataclass
+class Figures:
+    """What an epoch came to.
+
+    loss : mean per prediction in nats, scores from before each step.  predictions : how many.
+    words : tokens read.  lr : rate at the end.  intervals : (tokens read, mean loss since the last one).
+    """
+
+    loss: float
+    predictions: int
+    words: int
+    lr: float
+    intervals: list[tuple[int, float]] = field(default_factory=list)
+
+
+#: called with (tokens read, mean loss so far, rate) a few times a second
+Tell = Callable[[int, float, float], None]
+
+
+def silent(words: int, loss: float, rate: float) -> None:
+    """Tell nobody."""
+
+
+class Trainer:
+    """Trains tables in place, epoch after epoch.
+
+    Parameters
+    ----------
+    plan : what to do.  tokens : the text.  tables : changed in place.  job : threads and Ctrl-C.
+    held : bool (rows,), True for rows of text that are left out; None for none.
+
+    Raises NumbersError if there is nothing to predict.
+    """
+
+    def __init__(
+        self, plan: Plan, tokens: Tokens, tables: Tables, job: Job, held: NDArray[np.bool_] | None = None
+    ) -> None:
+        self.plan, self.tokens, self.tables, self.job = plan, tokens, tables, job
+        unigram = np.asarray(tokens.unigram)
+        if len(unigram) < 2 or len(tokens.ids) < 2:
+            raise NumbersError("fewer than two words: nothing to predict (lower --min-count, or give more text)")
+        self.share = share_of(plan, tokens)
+        self.goal = goal_of(plan, unigram)
+        self.limits = keep_limits(unigram, plan.sample)
+        self.held = np.zeros(len(tokens.row_offsets) - 1, np.bool_) if held is None else held
+        self.inputs = side_of(tables.inputs, plan, self.share + 2 * plan.window)
+        self.outputs = side_of(tables.outputs, plan, outputs_of_share(self.goal, self.share))
+        self.rooms = [room_of(self.goal, plan, self.share, tables.inputs.shape[1]) for _ in range(job.threads)]
+        self.mark = 1
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of an epoch."""
+        return -(-len(self.tokens.ids) // (self.plan.lanes * self.share))
+
+    def rate(self, epoch: int, words: int) -> float:
+        """Return the learning rate of epoch (from 0) after so many of its tokens."""
+        done = (epoch * len(self.tokens.ids) + words) / (self.plan.epochs * len(self.tokens.ids))
+        return self.plan.lr - (self.plan.lr - self.plan.min_lr) * done
+
+    def epoch(self, number: int, tell: Tell = silent) -> Figures:
+        """Train epoch ``number``, from 0 to plan.epochs - 1, and return its figures.
+
+        Raises NumbersError, which names epoch and a lower rate, when the loss or a table is not finite.
+        """
+        size, per_block = len(self.tokens.ids), self.plan.lanes * self.share
+        course, text = self._course(number), self._text(number)
+        whole = np.zeros(2)
+        figures = Figures(0.0, 0, size, self.rate(number, size))
+        chunk, start = max(1, 20_000 // per_block), 0
+        for part in range(1, INTERVALS + 1):
+            stop = self.blocks * part // INTERVALS
+            totals = np.zeros((max(self.plan.lanes, self.job.threads), 8))
+            while start < stop:
+                end = min(start + chunk, stop)
+                seconds = self._chunk(text, course, start, end, totals)
+                mapped.release(self.tokens.ids, start * per_block, min(end * per_block, size))
+                now = whole + totals[:, :2].sum(axis=0)
+                self._check(number, now[0])
+                tell(min(end * per_block, size), now[0] / max(now[1], 1), self.rate(number, min(end * per_block, size)))
+                chunk = max(1, min(int((end - start) * CHUNK / max(seconds, 1e-9)), 4 * chunk))
+                start = end
+            sums = totals[:, :2].sum(axis=0)
+            if sums[1]:
+                figures.intervals.append((min(stop * per_block, size), float(sums[0] / sums[1])))
+            whole += sums
+        self._check(number, whole[0], tables=True)
+        if whole[1] == 0:
+            raise NumbersError("no word has another one in its window: nothing to predict (rows of one word?)")
+        figures.loss, figures.predictions = float(whole[0] / whole[1]), int(whole[1])
+        return figures
+
+    def _text(self, number: int) -> Text:
+        tokens = self.tokens
+        key = key_of(self.plan.seed, number)
+        return Text(tokens.ids, np.asarray(tokens.row_offsets), self.held, self.limits, key)
+
+    def _course(self, number: int) -> Course:
+        plan, size = self.plan, len(self.tokens.ids)
+        kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window)
+        return Course(*kind, plan.window, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size)
+
+    def _chunk(self, text: Text, course: Course, start: int, end: int, totals: NDArray[np.float64]) -> float:
+        """Train blocks [start, end) on all threads; return the seconds it took."""
+        step = max(self.inputs.copies.shape[1], self.outputs.copies.shape[1])
+        if self.mark + (end - start + 1) * step > LAST_MARK:
+            self.inputs.marks.fill(0)
+            self.outputs.marks.fill(0)
+            self.mark = 1
+        control = np.zeros((end - start, 8), np.int64)
+
+        def work(thread: int) -> None:
+            train_blocks(
+                text, course, self.goal, self.inputs, self.outputs, self.rooms[thread], thread, self.mark, start, end,
+                totals, control,
+            )  # fmt: skip
+
+        began = time.perf_counter()
+        for _ in self.job.map(work, range(self.job.threads)):
+            pass
+        self.mark += (end - start) * step
+        return time.perf_counter() - began
+
+    def _check(self, number: int, loss: float, tables: bool = False) -> None:
+        """Raise NumbersError if the loss, or a number of the tables, is not finite."""
+        finite = np.isfinite(loss)
+        if tables and finite:
+            rows = (t[i : i + 4096] for t in (self.tables.inputs, self.tables.outputs) for i in range(0, len(t), 4096))
+            finite = all(np.isfinite(block).all() for block in rows)
+        if not finite:
+            raise NumbersError(
+                f"epoch {number + 1}: the loss is no longer a finite number (divergence); try --lr {self.plan.lr / 4:g}"
+            )

@@ -1,0 +1,92 @@
+"""What word2vec training does, and the two tables that it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.kernels.vectors16 import WIDTH
+from embcli.models.starts import fresh_rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What training does; all of it decides the bytes of the result.
+
+    Parameters
+    ----------
+    arch : "skipgram" or "cbow".  loss : "negative", "hierarchical" or "softmax".
+    dim, window, fixed_window, cbow_sum, negative, ns_power, sample, epochs, lr, min_lr, seed : as the options.
+    freeze_output : leave the output table as it is.  hogwild : threads write to the tables at the same time.
+    lanes : shares of a block that are trained side by side.  block : tokens of a share, at most.
+    share : neighbouring centres that have their negatives in common.
+    """
+
+    arch: str = "skipgram"
+    loss: str = "negative"
+    dim: int = 100
+    window: int = 5
+    fixed_window: bool = False
+    cbow_sum: bool = False
+    negative: int = 5
+    ns_power: float = 0.75
+    sample: float = 1e-3
+    epochs: int = 5
+    lr: float = 0.025
+    min_lr: float = 1e-4
+    seed: int = 0
+    freeze_output: bool = False
+    hogwild: bool = False
+    lanes: int = 8
+    block: int = 200
+    share: int = 1
+
+
+def aligned(*shape: int) -> NDArray[np.float32]:
+    """Return zeros of this shape whose first number begins a cache line; rows do, if they are whole ones."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + WIDTH, np.float32)
+    skip = -(raw.ctypes.data // 4) % WIDTH
+    return raw[skip : skip + size].reshape(shape)
+
+
+class Tables:
+    """The two tables, rows padded with zeros to whole cache lines.
+
+    inputs : float32 (V, padded).  outputs : float32 (V, padded), of the tree (V - 1, padded).
+    dim : columns that are used; ``vectors`` and ``contexts`` are views of them.
+    """
+
+    def __init__(self, words: int, nodes: int, dim: int) -> None:
+        self.dim = dim
+        width = -(-dim // WIDTH) * WIDTH
+        self.inputs, self.outputs = aligned(words, width), aligned(nodes, width)
+
+    @classmethod
+    def fresh(cls, plan: Plan, words: int) -> Tables:
+        """Return random input rows by the plan's seed (``starts.fresh_rows``), and output rows of zeros."""
+        tables = cls(words, words - (plan.loss == "hierarchical"), plan.dim)
+        for first in range(0, words, 4096):  # never a second table
+            stop = min(first + 4096, words)
+            tables.vectors[first:stop] = fresh_rows(plan.seed, plan.dim, first, stop)
+        return tables
+
+    @classmethod
+    def of(cls, inputs: NDArray[Any], outputs: NDArray[Any]) -> Tables:
+        """Return copies of two tables of the same dimension."""
+        tables = cls(len(inputs), len(outputs), inputs.shape[1])
+        tables.vectors[:], tables.contexts[:] = inputs, outputs
+        return tables
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The input table (V, dim), a view."""
+        return self.inputs[:, : self.dim]
+
+    @property
+    def contexts(self) -> NDArray[np.float32]:
+        """The output table (V or V - 1, dim), a view."""
+        return self.outputs[:, : self.dim]

@@ -1,0 +1,86 @@
+"""Epochs of training as a line or a table, and single predictions as tables. Nothing is printed or timed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from embcli.artifacts.schema import Words
+from embcli.job import human_count, human_time
+from embcli.report.tables import Column, Table
+
+#: outputs of a prediction that are shown, the right one and the most probable; numbers of a row
+_OUTPUTS, _NUMBERS = 12, 8
+
+
+def epoch_line(row: Mapping[str, Any]) -> str:
+    """Return a finished epoch as one line. ``row`` is a record of ``cli.epochs.Epochs``."""
+    parts = [f"loss {row['loss']:.4f}", f"rate {row['lr']:.4g}", f"{human_count(row['words_per_second'])} words/s"]
+    if "heldout" in row:
+        parts.insert(1, f"held out {row['heldout']:.4f}")
+    parts += [f"{name} {_figure(value)}" for name, value in row["eval"].items()]
+    parts += [f"{human_time(row['seconds'])} so far", f"{human_time(row['left'] or 0)} left"]
+    return f"epoch {row['epoch']} of {row['epochs']}: {', '.join(parts)}"
+
+
+def epoch_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return epochs as a table, with a column for each file of --eval; the last one may still be running."""
+    files = list(dict.fromkeys(name for row in rows for name in row["eval"]))
+    held = any("heldout" in row for row in rows)
+    names = ["epoch", "done", "words/s", "rate", "loss", *(["held out"] if held else []), *files, "elapsed", "left"]
+    return Table("", [Column(name, "right") for name in names], [_cells(row, files, held) for row in rows])
+
+
+def _cells(row: Mapping[str, Any], files: Sequence[str], held: bool) -> list[Any]:
+    loss, rate, speed, left = (row[key] for key in ("loss", "lr", "words_per_second", "left"))
+    cells = [f"{row['epoch']}/{row['epochs']}", f"{100 * row['share']:.0f} %"]
+    cells += [human_count(speed) if speed else "", f"{rate:.4g}" if rate is not None else ""]
+    cells.append(f"{loss:.4f}" if loss is not None else "")
+    if held:
+        cells.append(f"{row['heldout']:.4f}" if "heldout" in row else "")
+    cells += [_figure(row["eval"][name]) if name in row["eval"] else "" for name in files]
+    return [*cells, human_time(row["seconds"]), human_time(left) if left is not None else ""]
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"
+
+
+def prediction_table(number: int, made: Any, words: Words, tree: bool) -> Table:
+    """Return one prediction (``models.word2vec_plain.Prediction``) as a table with its arithmetic as notes."""
+    shown = list(range(len(made.outputs)))
+    if not tree and len(shown) > _OUTPUTS:
+        first = np.argsort(-made.probabilities, kind="stable")[: _OUTPUTS - 1]
+        shown = sorted({*first.tolist(), *np.flatnonzero(made.labels).tolist()})
+    columns = [Column("node" if tree else "word"), Column("score", "right"), Column("probability", "right")]
+    columns += [Column("label", "right"), Column("error", "right"), Column("probability after", "right")]
+    rows = []
+    for i in shown:
+        name = f"node {made.outputs[i]}" if tree else words[made.outputs[i]]
+        p, label = float(made.probabilities[i]), float(made.labels[i])
+        rows.append([name, float(made.scores[i]) + 0.0, p, int(label), p - label, float(made.probabilities_after[i])])
+    notes = [f"... {len(made.outputs) - len(shown):,} more"] if len(shown) < len(made.outputs) else []
+    notes.append(f"loss {made.loss:.6f}, after the step {made.loss_after:.6f}")
+    notes.append(f"gradient {numbers(made.gradient)}, rate {made.rate:.6g}")
+    inputs = [words[i] for i in made.inputs]
+    for name, before, after in zip(inputs, made.rows, made.rows_after, strict=True):
+        notes.append(f"row of {name}: {numbers(before)} becomes {numbers(after)}")
+    return Table(f"{number}. {', '.join(inputs)} -> {words[made.target]}", columns, rows, notes)
+
+
+def prediction_record(number: int, made: Any, words: Words, tree: bool) -> dict[str, Any]:
+    """Return one prediction as plain data that is ready for JSON, with all its numbers."""
+    outputs = list(made.outputs) if tree else [words[i] for i in made.outputs]
+    record = {"number": number, "inputs": [words[i] for i in made.inputs], "target": words[made.target]}
+    record |= {"nodes" if tree else "outputs": outputs, "loss": made.loss, "loss_after": made.loss_after}
+    record["rate"] = made.rate
+    names = ("labels", "scores", "probabilities", "probabilities_after", "gradient", "rows", "rows_after")
+    return record | {name: (getattr(made, name) + 0.0).tolist() for name in names}
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Return the first numbers of a vector: (0.5, 0)."""
+    listed = [f"{float(f'{value:.6g}') + 0.0:.6g}" for value in values]
+    return f"({', '.join(listed[:_NUMBERS])}{', ...' if len(listed) > _NUMBERS else ''})"

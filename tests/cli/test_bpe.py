@@ -137,7 +137,7 @@ def test_what_does_nothing_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["base", "pattern", "end_of_word", "whole", "regex"])
-@pytest.mark.parametrize("value", [None, 1, [], {"a": 1}])
+@pytest.mark.parametrize("value", [None, {"a": 1}])
 def test_a_damaged_record_of_how_text_is_cut_is_one_line(folder: Path, key: str, value: object) -> None:
     with np.load(folder / "t.npz") as z:
         arrays = dict(z)

@@ -24,7 +24,7 @@ demo: $(BIN)/embcli
 	@echo; echo "Next: source $(BIN)/activate; embcli neighbors $(OUT)/vectors.npz 'uncle - man + woman'; embcli info $(OUT)/counts.npz --top 5"
 
 test: $(VENV)/dev.done
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/dev.done
 	$(BIN)/ruff check .

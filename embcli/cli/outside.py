@@ -51,6 +51,8 @@ def _import(path: str, params: ConvertParams, console: Console) -> None:
 
 
 def _export(path: str, params: ConvertParams, console: Console) -> None:
+    import numpy as np
+
     from embcli.artifacts import store
     from embcli.formats.tokenizers import named, write
 
@@ -72,4 +74,5 @@ def _export(path: str, params: ConvertParams, console: Console) -> None:
                 file.write(block)
     for note in notes:
         console.say(note)
-    console.say(f"{out}: {len(made.tokens):,} tokens as {form}, {console.seconds:.1f} s")
+    n = int((np.diff(made.tokens.offsets) > 0).sum()) - (len(made.special_ids) if form == "tiktoken" else 0)
+    console.say(f"{out}: {n:,} tokens as {form}, {console.seconds:.1f} s")

@@ -52,6 +52,8 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
     """Find usage errors before any input is read."""
     if common.out is None and not printing:
         raise UsageError("missing option -o FILE (- is stdout)")
+    if step.name == "encode" and params.text is not None and inputs:
+        raise UsageError("--text: shows one string; leave the files out")
     if common.out is not None and _early(step, params):
         raise UsageError("-o: --text, --count and --explain only print; leave one of the two out")
     if common.out == "-" and (printing or console.json):

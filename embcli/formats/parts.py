@@ -32,7 +32,10 @@ def assembled(
     top = max(tokens)
     if min(tokens) < 0 or top >= _MOST:
         raise InputError(f"{name}: holds the id {min(tokens) if min(tokens) < 0 else top:,}, which is no id of a token")
-    cut = splitter(pattern)
+    try:
+        cut = splitter(pattern)
+    except UsageError as e:
+        raise InputError(f"{name}: {e}") from None
     return Tokenizer(
         tokens=Words.of(tokens.get(i, b"") for i in range(top + 1)),
         merges=np.empty((0, 2), np.int32),
@@ -130,7 +133,7 @@ def named_specials(special: Sequence[str]) -> dict[bytes, int]:
     found = {}
     for each in special:
         token, _, at = each.rpartition("=")
-        if not token or not (at.isascii() and at.isdigit()):
+        if not token or not (at.isascii() and at.isdigit() and len(at) < 12):
             raise UsageError(f"--special: expected TOKEN=ID, such as '<|endoftext|>=100257', found {each!r}")
         found[token.encode("utf-8", "surrogateescape")] = int(at)
     return found

@@ -46,7 +46,7 @@ def read(name: str, data: bytes, pattern: str | None, special: Sequence[str]) ->
         if not line.strip():
             continue
         parts = line.split()
-        spelled = _decoded(parts[0]) if len(parts) == 2 and parts[1].isdigit() else None
+        spelled = _decoded(parts[0]) if len(parts) == 2 and parts[1].isdigit() and len(parts[1]) < 12 else None
         if not spelled:
             raise InputError(f"{name}: line {number:,}: expected a token in base64 and its rank, found {line[:40]!r}")
         if (rank := int(parts[1])) in tokens:
@@ -87,4 +87,4 @@ def write(made: Any) -> tuple[Iterator[bytes], list[str]]:
         names = [f"{view.readable(i)}={i}" for i in sorted(view.special)]
         lost.append(f"the special tokens {', '.join(names[:5])}{' ...' * (len(names) > 5)}")
     lines = (base64.b64encode(made.tokens.bytes_at(i)) + b" %d\n" % i for i in np.flatnonzero(view.ordinary).tolist())
-    return lines, [f"a rank file does not hold {' and '.join(lost)}; give them to tiktoken.Encoding"]
+    return lines, [f"a rank file does not hold {' and '.join(lost)}; tiktoken.Encoding takes that beside it"]

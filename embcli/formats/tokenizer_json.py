@@ -88,7 +88,9 @@ def _added(name: str, held: Any) -> dict[str, dict[str, Any]]:
 
 
 def _check_model(name: str, model: dict[str, Any]) -> None:
-    kind = model.get("type", "BPE" if "merges" in model else "of no type")
+    kind = model.get("type") or ("BPE" if "merges" in model else None)
+    if kind is None:
+        raise InputError(f"{name}: damaged: its model has no type and no merges")
     if kind != "BPE":
         raise InputError(f"{name}: holds a {kind} model; only byte-level BPE can be read, {kind} is not supported yet")
     if not isinstance(model.get("vocab"), dict) or not isinstance(model.get("merges"), list):

@@ -138,7 +138,8 @@ _FIRST: dict[type, Callable[[Any, int], list[dict[str, Any]]]] = {
 def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]]:
     """Yield the words of an artifact with their counts, in their order. Raises KindError if it has none."""
     if isinstance(artifact, Tokenizer):
-        return ((readable(artifact.tokens.bytes_at(i)), i) for i in range(len(artifact.tokens)))
+        spelled = (artifact.tokens.bytes_at(i) for i in range(len(artifact.tokens)))
+        return ((token.decode("utf-8", "backslashreplace"), i) for i, token in enumerate(spelled))
     words = getattr(artifact, "words", None)
     if artifact is None or words is None or not hasattr(artifact, "unigram"):
         raise KindError(f"{name}: has no vocabulary to print")

@@ -57,10 +57,11 @@ def resolve(
 ) -> list[Resolved]:
     """Return each query with its words looked up.
 
-    A word is looked up as it is written. Where it is unknown, another form is taken instead, and a note says so: its
-    lower case, if ``lower`` says that the text was lower-cased; the token with a space before it, or with the mark of a
-    word's end, if ``pieces`` says that the words are tokens of a byte-pair encoding. What is not in ``words`` is looked
-    for in ``also``, whose rows stand behind those of ``words``.
+    A word is looked up as it is written; where it is unknown, its lower case is taken instead, if ``lower`` says that
+    the text was lower-cased. If ``pieces`` says that the words are tokens of a byte-pair encoding, a word first means
+    the token with a space before it, or with the mark of a word's end; ##word is the token inside words. A note says
+    what was taken if it is not what was written. What is not in ``words`` is looked for in ``also``, whose rows stand
+    behind those of ``words``.
     """
     asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
     asked |= {form for word in asked for form, _ in _forms(word, lower, pieces)}
@@ -81,10 +82,18 @@ def resolve(
 
 
 def _forms(word: str, lower: bool, pieces: bool) -> list[tuple[str, str]]:
-    """Return other forms in which a word may stand in the vocabulary, and why."""
-    why = "the token at the beginning of a word"
-    spaced = [(f" {word}", why), (f"{word}</w>", "the token that is a whole word")] if pieces else []
-    return [(word.lower(), "the text was lower-cased")] * lower + spaced
+    """Return the forms in which a word may stand in the vocabulary, the best first, and why if it is another form."""
+    exact, lowered = (word, ""), [(word.lower(), "the text was lower-cased")] * lower
+    if not pieces or word.startswith(" "):
+        return [exact, *lowered]
+    if word.startswith("##"):
+        return [(word[2:], "the token inside words"), exact]
+    return [
+        (f" {word}", "the token at the beginning of a word"),
+        (f"{word}</w>", "the token that is a whole word"),
+        exact,
+        *lowered,
+    ]
 
 
 def _words(query: str) -> list[str]:
@@ -97,13 +106,12 @@ def _resolve(
 ) -> Resolved:
     terms, missing, notes = [], [], []
     for term in parse(query, rows.__contains__):
-        if term.word not in rows:
-            form, why = next(((form, why) for form, why in forms(term.word) if form in rows), ("", ""))
-            if form:
-                notes.append(f"{term.word!r} was looked up as {form!r}: {why}")
-                term = Term(term.sign, form)
-            else:
-                missing.append(unknown(term.word))
-        terms.append(term)
+        form, why = next(((form, why) for form, why in forms(term.word) if form in rows), ("", ""))
+        if not form:
+            missing.append(unknown(term.word))
+        elif why:
+            inside = f"; ##{term.word} is the one inside words" if term.word in rows and form.startswith(" ") else ""
+            notes.append(f"{term.word!r} was looked up as {form!r}: {why}{inside}")
+        terms.append(Term(term.sign, form or term.word))
     found = tuple(rows.get(term.word, -1) for term in terms)
     return Resolved(query, tuple(terms), found, tuple(missing), tuple(notes))

@@ -16,7 +16,7 @@ from embcli.spec.outside import ConvertParams
 from embcli.spec.reports import ROWS as _REPORTS
 from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
-from embcli.spec.text import BpeTrainParams, DecodeParams, EncodeParams
+from embcli.spec.text import WORD_OPTIONS, BpeTrainParams, DecodeParams, EncodeParams
 from embcli.spec.trained import ROWS as _TRAINED
 from embcli.spec.trained import Word2vecParams
 from embcli.spec.vectors import ROWS as _VECTORS
@@ -28,6 +28,7 @@ STEPS: dict[str, Step] = {
 
 __all__ = [
     "STEPS",
+    "WORD_OPTIONS",
     "BpeTrainParams",
     "Common",
     "ConvertParams",

@@ -96,6 +96,8 @@ class Field:
 
     def _in_range(self, number: float) -> float:
         o = self.opt
+        if isinstance(number, int) and abs(number) >= 1 << 62:
+            raise UsageError(f"{self.flag}: {number:,} is too large")
         if isinstance(number, float) and not math.isfinite(number):
             raise UsageError(f"{self.flag}: expected a finite number, found {number}")
         if o.above is not None and not number > o.above:
@@ -103,7 +105,7 @@ class Field:
         if o.min is not None and number < o.min:
             raise UsageError(f"{self.flag}: must be at least {o.min:g}, found {number:g}")
         if o.max is not None and number > o.max:
-            raise UsageError(f"{self.flag}: must be at most {o.max:g}, found {number!r}")
+            raise UsageError(f"{self.flag}: must be at most {o.max:,}, found {number!r}")
         return number
 
 

@@ -156,7 +156,7 @@ class InfoParams(Params):
 
     verify: Annotated[bool, Opt("Check everything: every byte's checksum, ranges, finiteness.")] = False
     rows: Annotated[int, Opt("First rows to show.", min=0, metavar="N")] = 5
-    words: Annotated[bool, Opt("Print the whole vocabulary with counts, as TSV.")] = False
+    words: Annotated[bool, Opt("Print the whole vocabulary with counts (of a tokenizer: ids), as TSV.")] = False
     pair: Annotated[tuple[str, ...], Opt("Print the count of a pair 'word word' (counts).", metavar="PAIR")] = ()
     top: Annotated[int, Opt("Print this many of the heaviest pairs (counts).", min=0, metavar="N")] = 0
 

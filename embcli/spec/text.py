@@ -9,6 +9,19 @@ from embcli.errors import UsageError
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
+#: options of ``encode`` that have to do with words only
+WORD_OPTIONS = (
+    "split",
+    "lower",
+    "min_count",
+    "max_vocab",
+    "vocab",
+    "unk",
+    "gaps",
+    "phrases",
+    "phrase_threshold",
+    "phrase_discount",
+)
 _SPECIALS = "Text that looks like a special token: plain text, that token, or an error."
 
 
@@ -75,7 +88,9 @@ class BpeTrainParams(Params):
             raise UsageError("--init: keeps the unit and specials of that tokenizer; leave out --unit and --special")
         base = (256 if self.unit == "byte" else 1) + len(self.special)
         if self.init is None and self.vocab_size < base:
-            raise UsageError(f"--vocab-size: {base:,} entries are base symbols and specials, found {self.vocab_size:,}")
+            raise UsageError(
+                f"--vocab-size: must be at least {base:,} (base symbols and specials), found {self.vocab_size:,}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,11 +157,15 @@ class EncodeParams(Params):
 
     def check(self) -> None:
         """Refuse options that exclude each other."""
-        if self.words == (self.tokenizer is not None):
+        if self.words and self.tokenizer is not None:
+            raise UsageError("--words and --tokenizer: give one of the two")
+        if self.text is not None and self.count:
+            raise UsageError("--text and --count: give one of the two")
+        if not self.words and self.tokenizer is None:
             raise UsageError("give --words (or --split chars with it), or --tokenizer FILE for BPE")
         if self.tokenizer is not None:
             defaults = EncodeParams()
-            for name in ("split", "lower", "min_count", "max_vocab", "vocab", "unk", "gaps", "phrases"):
+            for name in WORD_OPTIONS:
                 if getattr(self, name) != getattr(defaults, name):
                     raise UsageError(f"--{name.replace('_', '-')}: belongs to --words; leave it out with --tokenizer")
         elif self.specials != "text":

@@ -6,6 +6,7 @@ depend on the threads: what a piece becomes depends on the piece alone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, cast
@@ -13,14 +14,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.artifacts import store
+from embcli.artifacts import identify, store
 from embcli.artifacts.schema import Blocks, Tokens
 from embcli.artifacts.spill import Spill
-from embcli.errors import InputError, KindError, NumbersError
+from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job, human_bytes
 from embcli.kernels import pieces as k
 from embcli.kernels.pretoken import SPECIAL
-from embcli.spec import EncodeParams
+from embcli.spec import WORD_OPTIONS, EncodeParams
 from embcli.text.corpus import BLOCK, Block, Corpus, buffer_of
 from embcli.text.cutting import Fault, Read, mend
 from embcli.text.patterns import Splitter
@@ -121,7 +122,7 @@ class Encoder:
         if self.errors == "strict" and (point := self.types.unknown(before)) is not None:
             raise InputError(
                 f"{block.name}: the character {chr(point)!r} is not in the tokenizer; use --errors skip or replace, or "
-                "train a tokenizer on such text"
+                + ("--specials token if it is part of one" if self.view.special else "train a tokenizer on such text")
             )
         ids, ends = self._expanded(found, block.stop - block.start)
         inked = found.inked
@@ -193,6 +194,7 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, bloc
     ``--specials error`` forbids it; KindError if ``--tokenizer`` is none.
     """
     view = read_tokenizer(params.tokenizer or "")
+    check_errors(view, params.errors)
     run = _Run(view, inputs, params, job, block)
     made, unigram = view.made, cast(Any, Blocks(np.int64, run.unigram()))
     return Tokens(
@@ -206,6 +208,7 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, bloc
         special_ids=np.asarray(made.special_ids),
         stats=run.stats,
         text=view.text | {"rows": params.rows, "specials": params.specials},
+        options=dict.fromkeys(("words", *WORD_OPTIONS)),
     )
 
 
@@ -219,9 +222,18 @@ def count_pieces_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> 
     return run.stats
 
 
+def checked_name(path: str) -> str:
+    """Return the path of a tokenizer artifact; KindError if another program made the file."""
+    if os.path.isfile(path) and not identify.is_zip(path):
+        raise KindError(
+            f"{path}: is no tokenizer artifact; of another program's, make one: embcli convert {path} -o tokenizer.npz"
+        )
+    return path
+
+
 def read_tokenizer(path: str) -> View:
     """Return the tokenizer of an artifact: a tokenizer, or tokens that were made with one."""
-    found: Any = store.read(path, ("tokenizer", "tokens"), command="encode")
+    found: Any = store.read(checked_name(path), ("tokenizer", "tokens"), command="encode")
     if found.tokens is None:
         raise KindError(
             f"{path}: its tokens are words; expected a tokenizer: embcli bpe-train corpus.txt -o tokenizer.npz"
@@ -232,7 +244,10 @@ def read_tokenizer(path: str) -> View:
 def splitter_of(view: View, specials: str) -> Splitter:
     """Return how a tokenizer cuts text, looking for special tokens unless they are plain text."""
     tokens = [view.tokens.bytes_at(i) for i in sorted(view.special)] if specials != "text" else []
-    return Splitter(view.expression, tuple(token for token in tokens if token))
+    try:
+        return Splitter(view.expression, tuple(token for token in tokens if token))
+    except UsageError as e:
+        raise InputError(f"{view.name}: {e}") from None
 
 
 class _Run:
@@ -292,6 +307,8 @@ class _Run:
         if unseen := sum(lane.unseen for lane in self.lanes):
             self.stats["unknown_characters"] = unseen
             how = "replaced by U+FFFD" if self.lanes[0].types.other >= 0 else "left out"
+            if self.params.errors == "replace" and how == "left out":
+                how += " (it has no U+FFFD either)"
             self.job.warn(f"{unseen:,} characters have no id in the tokenizer and were {how}")
         yield total
 
@@ -305,14 +322,24 @@ class _Run:
         }  # fmt: skip
 
 
+def check_errors(view: View, errors: str) -> None:
+    """Raise UsageError for ``--errors`` where nothing can be wrong."""
+    if errors != "strict" and not view.chars:
+        raise UsageError(f"--errors {errors}: a byte-level tokenizer keeps every byte as it is; leave it out")
+
+
 def encode_text(text: bytes, view: View, specials: str, errors: str) -> list[tuple[bytes, list[int]]]:
     """Return the pieces of one string with their ids, in order."""
     splitter = splitter_of(view, specials)
+    check_errors(view, errors)
     lane = Encoder(view, splitter, "file", errors)
     block = Block(buffer_of(text), 0, len(text), "text", True, True)
     if (read := lane.read(block)).fault:
         raise InputError(f"text: byte {read.fault.at + 1}: 0x{read.fault.byte:02x} is not UTF-8")
     pieces = split(text, splitter)
+    if specials == "error" and any(piece in splitter.specials for piece in pieces):
+        token = next(piece for piece in pieces if piece in splitter.specials).decode("utf-8", "replace")
+        raise InputError(f"text: holds the special token {token!r}; use --specials text or token")
     table = {view_bytes: ids for view_bytes, ids in _by_piece(lane)}
     table |= {token: [int(i)] for token, i in zip(splitter.specials, lane.special, strict=True)}
     return [(piece, table[piece]) for piece in pieces]

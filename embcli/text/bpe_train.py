@@ -136,8 +136,9 @@ def prepare(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Start:
 def _read(params: BpeTrainParams) -> View:
     """Return the tokenizer of ``--init``."""
     from embcli.artifacts import store
+    from embcli.text.bpe_encode import checked_name
 
-    found: Any = store.read(params.init or "", ("tokenizer",), command="bpe-train")
+    found: Any = store.read(checked_name(params.init or ""), ("tokenizer",), command="bpe-train")
     name, asked = found.text.get("pattern"), params.pattern
     if asked not in (BpeTrainParams().pattern, name, found.text.get("regex")):
         raise UsageError(f"--pattern {asked}: {params.init} cuts text by its own pattern, {name}; leave the option out")
@@ -235,6 +236,8 @@ def _too_few(inputs: Sequence[str], start: Start, learned: Learned, params: BpeT
     pieces = start.stats["pieces"]
     read = f"{pieces:,} piece{'' if pieces == 1 else 's'} ({start.stats['types']:,} different)"
     why = f"reaches --min-frequency {params.min_frequency:,}"
+    if params.max_token_bytes is not None:
+        why += f" within --max-token-bytes {params.max_token_bytes:,}"
     if not len(learned.merges):
         raise NumbersError(
             f"{name}: nothing to learn from {read}: no pair of neighbors that may be merged {why}, the highest count "

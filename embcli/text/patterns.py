@@ -13,6 +13,7 @@ matters to gpt4o only.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.errors import UsageError
+from embcli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from embcli.kernels.pretoken import Rule
@@ -32,6 +33,12 @@ _ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _LETTERS, _SYMBOLS = r"[^\r\n\p{L}\p{N}]?\p{L}+", r" ?[^\s\p{L}\p{N}]+"
 _CAPITALS, _SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _LINES, _TAIL = r"\s*[\r\n]+", r"\s+(?!\S)|\s+"
+
+
+#: other names of patterns
+_ALIASES = {"r50k": "gpt2", "p50k": "gpt2", "cl100k": "gpt4", "o200k": "gpt4o"}
+#: seconds that an expression may take on a text, and one more for every 100,000 characters
+_PATIENCE = 5
 
 
 def _joined(*parts: str) -> str:
@@ -127,13 +134,19 @@ class Splitter:
     def spans(self, text: str) -> list[int]:
         """Return where the pieces of one text end, in characters, if the kernel does not run this pattern."""
         ends, at = [], 0
-        for match in self._expression.finditer(text):
-            begin, end = match.span()
-            if end > begin:
-                if begin > at:
-                    ends.append(begin)
-                ends.append(end)
-                at = end
+        try:
+            for match in self._expression.finditer(text, timeout=_PATIENCE + len(text) / 1e5):
+                begin, end = match.span()
+                if end > begin:
+                    if begin > at:
+                        ends.append(begin)
+                    ends.append(end)
+                    at = end
+        except TimeoutError:
+            raise InputError(
+                f"pattern {self.pattern!r} takes more than {_PATIENCE} s on a text of {len(text):,} characters: it can "
+                "match in too many ways; write it without nested repeats"
+            ) from None
         if at < len(text):
             ends.append(len(text))
         return ends
@@ -172,5 +185,13 @@ def _compiled(pattern: str) -> Any:
 
 
 def splitter(pattern: str, specials: Sequence[str] = ()) -> Splitter:
-    """Return the splitter for options as given on the command line. Raises UsageError."""
+    """Return the splitter for options as given on the command line; tiktoken's names of patterns are names here too.
+
+    Raises UsageError for an expression that is none, or a bare word, which is rather a wrong name.
+    """
+    pattern = _ALIASES.get(pattern.removesuffix("_base"), pattern)
+    if pattern not in PATTERNS and re.fullmatch(r"[\w.-]*", pattern):
+        near = difflib.get_close_matches(pattern, PATTERNS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"pattern {pattern!r}: expected {', '.join(PATTERNS)}, or a regular expression{hint}")
     return Splitter(pattern, tuple(token.encode("utf-8", "surrogateescape") for token in specials))

@@ -29,6 +29,10 @@ END = b"</w>"
 _BLANKS = (*WHITE_SPACE, *range(0x1C, 0x20))
 
 
+#: what the record of how text is cut must hold besides its base
+_TEXT = {"pattern": str, "regex": str, "end_of_word": bool, "whole": bool}
+
+
 class View:
     """A tokenizer to encode with.
 
@@ -37,7 +41,7 @@ class View:
     made
         A tokenizer, or tokens that were made with one.
 
-    Raises InputError if its merges spell no token.
+    Raises InputError if its merges spell no token, or its record of how text is cut makes no sense.
     """
 
     def __init__(self, made: Tokenizer | Tokens) -> None:
@@ -45,6 +49,13 @@ class View:
         self.made, self.name = made, made.path or "tokenizer"
         self.tokens: Words = made.tokens
         self.text: dict[str, Any] = made.text
+        sound = self.text.get("base") in ("byte", "char") and all(
+            isinstance(self.text.get(key), kind) for key, kind in _TEXT.items()
+        )
+        if not sound or (self.text["end_of_word"] and self.text["base"] == "byte"):
+            raise InputError(
+                f"{self.name}: damaged: its meta says nothing sensible about how text is cut; make it again"
+            )
         self.special: frozenset[int] = frozenset(np.asarray(made.special_ids).tolist())
         self.chars = self.text.get("base") == "char"
 

@@ -75,7 +75,7 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
         text={"unit": "words", "split": rule.split, "lower": rule.lower}
         | {"rows": params.rows, "gaps": params.gaps, "unk": unk}
         | ({"phrases": rule.phrases, "joiner": JOINER} if rule.phrases else {}),
-        options={"split": rule.split, "lower": rule.lower, "unk": unk}
+        options={"split": rule.split, "lower": rule.lower, "unk": unk, "specials": None}
         | ({} if params.phrases else {"phrase_threshold": None})
         | ({"phrase_discount": _scoring(params).discount} if params.phrases else {}),
     )

@@ -78,7 +78,7 @@ def test_wrong_kinds(folder: Path, chain: Path) -> None:
     for path, code, parts in (
         (chain / "vectors.npz", 3, ["expected kind 'tokenizer' or 'tokens', found 'vectors'"]),
         (chain / "tokens.npz", 3, ["its tokens are words"]),
-        (here, 3, ["not an embcli artifact"]),
+        (here, 3, ["is no tokenizer artifact", "embcli convert"]),
         (folder / "no.npz", 1, ["no.npz"]),
     ):
         failed(embcli("encode", here, "--tokenizer", path, "-o", folder / "y.npz"), code, *parts)
@@ -110,6 +110,40 @@ def test_subwords_have_neighbors(folder: Path) -> None:
     word = next(w[1:] for w in words if w.startswith(" ") and len(w) > 5 and w[1:] not in words)
     ran = ok("neighbors", folder / "v.npz", word, "--format", "jsonl")
     assert f"{word!r} was looked up as {' ' + word!r}" in ran.talk
-    assert ran.text == ok("neighbors", folder / "v.npz", " " + word, "--format", "jsonl").text
+    spaced = ok("neighbors", folder / "v.npz", " " + word, "--format", "jsonl").text
+    lists = [[json.loads(line)["word"] for line in text.splitlines()] for text in (ran.text, spaced)]
+    assert lists[0] == lists[1] and len(lists[0]) == 10
     assert all(json.loads(line)["word"].isprintable() for line in ran.text.splitlines())
     failed(embcli("neighbors", folder / "v.npz", "zzyzx"), 1, "zzyzx")
+
+
+def test_special_tokens_in_a_string_may_be_an_error(folder: Path) -> None:
+    ok("bpe-train", DATA / "corpus.txt", "--vocab-size", "300", "--special", "king", "-o", folder / "p.npz")
+    shown = ("encode", "-t", folder / "p.npz", "--text", "The king kings", "--specials")
+    failed(embcli(*shown, "error"), 1, "special token 'king'")
+    assert "256" in ok(*shown, "token").text and "256" not in ok(*shown, "text").text
+
+
+def test_what_does_nothing_is_refused(folder: Path) -> None:
+    (folder / "x.txt").write_bytes(b"the king\n")
+    tokenizer = ("encode", "-t", folder / "t.npz")
+    failed(
+        embcli(*tokenizer, folder / "x.txt", "--errors", "skip", "-o", folder / "y.npz"), 2, "--errors", "every byte"
+    )
+    failed(embcli(*tokenizer, "--text", "a", "--count"), 2, "--text and --count")
+    failed(embcli(*tokenizer, "--text", "a", folder / "x.txt"), 2, "leave the files out")
+    failed(embcli(*tokenizer, "--words", folder / "x.txt", "-o", folder / "y.npz"), 2, "one of the two")
+    failed(embcli(*tokenizer, "--text", "a", "-o", folder / "y.npz"), 2, "only print")
+
+
+@pytest.mark.parametrize("key", ["base", "pattern", "end_of_word", "whole", "regex"])
+@pytest.mark.parametrize("value", [None, {"a": 1}])
+def test_a_damaged_record_of_how_text_is_cut_is_one_line(folder: Path, key: str, value: object) -> None:
+    with np.load(folder / "t.npz") as z:
+        arrays = dict(z)
+    meta = json.loads(arrays["meta"].tobytes())
+    meta["text"][key] = value
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    with open(folder / "d.npz", "wb") as f:
+        np.savez(f, **arrays)
+    failed(embcli("encode", "-t", folder / "d.npz", "--text", "a"), 1, "d.npz", "damaged")

@@ -59,7 +59,7 @@ def test_usage_errors(tmp_path: Path) -> None:
     text.write_text("ab ab\n")
     for code, options, part in [
         (2, ("--vocab-size", "1"), "--vocab-size"),
-        (2, ("--vocab-size", "257", "--special", "<s>", "--special", "<t>"), "258 entries"),
+        (2, ("--vocab-size", "257", "--special", "<s>", "--special", "<t>"), "at least 258"),
         (2, ("--special", ""), "--special"),
         (2, ("--special", "<s>", "--special", "<s>"), "given twice"),
         (2, ("--special", "a"), "base symbol"),
@@ -68,7 +68,7 @@ def test_usage_errors(tmp_path: Path) -> None:
         (2, ("--min-frequency", "0"), "--min-frequency"),
         (2, ("--ties", "highest"), "--ties"),
         (1, ("--init", tmp_path / "none.npz"), "none.npz"),
-        (3, ("--init", text), "not an embcli artifact"),
+        (3, ("--init", text), "is no tokenizer artifact"),
         (4, ("--vocab-size", "9999", "--strict"), "nothing was written"),
         (4, ("--max-token-bytes", "1"), "nothing to learn"),
     ]:
@@ -134,3 +134,18 @@ def test_memory_depends_on_types(tmp_path: Path) -> None:
     small, large = peak(few, 2_000_000), peak(few, 60_000_000)
     assert large < 1.3 * small
     assert peak(many, 1) > 1.1 * small
+
+
+def test_patterns_that_hang_or_are_wrong_names(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes(b"a" * 45 + b"b\n")
+    train = ("bpe-train", tmp_path / "c.txt", "--vocab-size", "260", "-o", tmp_path / "t.npz", "--pattern")
+    failed(embcli(*train, r"(?:a|aa)+$"), 1, "too many ways")
+    failed(embcli(*train, "gpt5"), 2, "did you mean 'gpt4'")
+    ok(*train, "cl100k_base")
+    assert "pattern gpt4" in ok("info", tmp_path / "t.npz").text
+
+
+def test_numbers_beyond_64_bits_are_usage_errors(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes(b"ab ab\n")
+    for flag in ("--min-frequency", "--max-token-bytes"):
+        failed(embcli("bpe-train", tmp_path / "c.txt", flag, "9" * 23, "-o", tmp_path / "t.npz"), 2, flag, "too large")

@@ -94,4 +94,5 @@ def test_info_shows_merges(tmp_path: Path) -> None:
     ok("bpe-train", tmp_path / "text", "--pattern", "none", "--vocab-size", "259", "-o", tmp_path / "t.npz")
     said = embcli("info", tmp_path / "t.npz").text
     assert "tokenizer" in said and "vocab 259" in said
-    assert [line.split() for line in said.splitlines()][-3:] == [["a", "a", "4"], ["a", "b", "2"], ["aa", "ab", "2"]]
+    rows = [line.split() for line in said.splitlines()][-3:]
+    assert rows == [["1", "a", "a", "4"], ["2", "a", "b", "2"], ["3", "aa", "ab", "2"]]

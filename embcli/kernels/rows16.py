@@ -1,8 +1,8 @@
 """Small products of rows of float32, as LLVM code: scores of a row with some others, and the step that they take.
 
 Rows are given by address and are whole vectors of 16 float32 long. Numba's loops cannot hold a tile of sums in
-registers across rows; here one row meets up to eight others at a time, and their sums are folded together. Who calls has
-to keep the arrays alive. For a few rows out of large tables; not for matrices.
+registers across rows; here one row meets up to eight others at a time, and their sums are folded together. Who calls
+has to keep the arrays alive. For a few rows out of large tables; not for matrices.
 """
 
 from __future__ import annotations

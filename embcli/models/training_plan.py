@@ -22,7 +22,7 @@ class Plan:
     dim, window, fixed_window, cbow_sum, negative, ns_power, sample, epochs, lr, min_lr, seed : as the options.
     freeze_output : leave the output table as it is.  hogwild : threads write to the tables at the same time.
     lanes : shares of a block that are trained side by side.  block : tokens of a share, at most.
-    share : neighbouring centres that have their negatives in common; 0: 1, in CBOW 4.
+    share : neighbouring centres that have their negatives in common; 0: 1, in CBOW 2.
     """
 
     arch: str = "skipgram"
@@ -47,7 +47,7 @@ class Plan:
     def __post_init__(self) -> None:
         """Choose ``share``: skip-gram's contexts have their negatives in common already."""
         if self.share == 0:
-            object.__setattr__(self, "share", 4 if self.arch == "cbow" else 1)
+            object.__setattr__(self, "share", 2 if self.arch == "cbow" else 1)
 
 
 def aligned(*shape: int) -> NDArray[np.float32]:

@@ -9,6 +9,16 @@ from embcli.errors import UsageError
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
+_Weight = Annotated[
+    Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
+    Opt(
+        "Weight of count rows (counts artifacts only); PMI with --cds 0.75.", unset="ppmi; document-term counts: tfidf"
+    ),
+]
+_Threads = Annotated[
+    int | None, Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores")
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class NeighborsParams(Params):
@@ -30,13 +40,7 @@ class NeighborsParams(Params):
         Literal["input", "output", "sum", "documents"],
         Opt("Which vectors: of the words, of the contexts, their sum, or of the documents (words are folded in)."),
     ] = "input"
-    weight: Annotated[
-        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
-        Opt(
-            "Weight of count rows (counts artifacts only); PMI with --cds 0.75.",
-            unset="ppmi; document-term counts: tfidf",
-        ),
-    ] = None
+    weight: _Weight = None
     all: Annotated[bool, Opt("Find the neighbors of every row: an artifact of kind knn, written to -o.")] = False
     out: Annotated[
         str | None,
@@ -48,10 +52,7 @@ class NeighborsParams(Params):
             unset="none",
         ),
     ] = None
-    threads: Annotated[
-        int | None,
-        Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),
-    ] = None
+    threads: _Threads = None
     format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
 
     def check(self) -> None:
@@ -94,13 +95,7 @@ class EvalParams(Params):
     table: Annotated[
         Literal["input", "output", "sum"], Opt("Which vectors: of the words, of the contexts, or their sum.")
     ] = "input"
-    weight: Annotated[
-        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
-        Opt(
-            "Weight of count rows (counts artifacts only); PMI with --cds 0.75.",
-            unset="ppmi; document-term counts: tfidf",
-        ),
-    ] = None
+    weight: _Weight = None
     restrict: Annotated[
         int | None,
         Opt("Evaluate the N most frequent words only; other words are unknown.", min=1, metavar="N", unset="all"),
@@ -132,10 +127,7 @@ class EvalParams(Params):
     seed: Annotated[
         int, Opt("Seed of k-means, and of the sample of rare rows of equal count.", min=0, max=2**63 - 1)
     ] = 0
-    threads: Annotated[
-        int | None,
-        Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),
-    ] = None
+    threads: _Threads = None
     format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
 
     def check(self) -> None:

@@ -18,6 +18,7 @@ from embcli.errors import InputError
 from embcli.kernels import merging as k
 from embcli.kernels import pairqueue as q
 from embcli.kernels import symbols as s
+from embcli.text.typetable import power_of_two
 
 #: nodes surveyed, and places looked at, between two looks at the clock
 _PATIENCE = 3_000_000
@@ -103,7 +104,7 @@ class _Learner:
 
     def _indexed(self, data: NDArray[np.uint8], begin: NDArray[np.int64]) -> s.Tokens:
         """Return tokens with slots for twice as many as ``begin`` has room for."""
-        tokens = s.Tokens(data, begin, np.zeros(_power(4 * len(begin)), np.int32))
+        tokens = s.Tokens(data, begin, np.zeros(power_of_two(4 * len(begin)), np.int32))
         s.index_tokens(tokens, int(self.state[s.TOKENS]))
         return tokens
 
@@ -213,8 +214,3 @@ def _longer(array: Any, size: int) -> Any:
     new = np.empty((size, *array.shape[1:]), array.dtype)
     new[: len(array)] = array
     return new
-
-
-def _power(n: int) -> int:
-    """Return the power of two that is at least ``n``."""
-    return 1 << max(n - 1, 1).bit_length()

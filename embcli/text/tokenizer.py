@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Tokenizer, Tokens, Words, readable
 from embcli.errors import InputError
 from embcli.kernels import pieces as k
-from embcli.text.typetable import TypeTable
+from embcli.text.typetable import TypeTable, power_of_two
 from embcli.text.unicode import WHITE_SPACE
 
 #: the bytes in the order in which GPT-2 numbers them: visible ones first
@@ -122,7 +122,7 @@ class View:
     def room_for(self, merges: int) -> k.Rules:
         """Return rules without any merge yet, with room for so many."""
         table, ids = self._table
-        pairs = np.full((_power(2 * merges + 2), 2), k.NEVER)
+        pairs = np.full((power_of_two(2 * merges + 2), 2), k.NEVER)
         return k.Rules(
             np.full(k.DENSE * k.DENSE, k.NEVER), pairs, np.zeros(k.FILTER, np.uint64), table.types, ids, False
         )
@@ -156,7 +156,7 @@ class View:
         """The ordinary tokens by their bytes, and the id of each, int32; of equal ones the lowest."""
         chosen = np.flatnonzero(self.ordinary)
         begins, sizes = self.tokens.offsets[chosen], np.diff(self.tokens.offsets)[chosen]
-        table = TypeTable(_power(len(chosen) + 2))
+        table = TypeTable(power_of_two(len(chosen) + 2))
         zeros = np.zeros(len(chosen), np.uint64)
         numbers = table.add(self.tokens.data, begins.astype(np.uint64), sizes.astype(np.uint64), zeros)
         ids = np.empty(len(table), np.int32)
@@ -195,8 +195,3 @@ def _distinct(forms: list[bytes]) -> list[bytes]:
             seen.add(form)
             forms[at] = form
     return forms
-
-
-def _power(n: int) -> int:
-    """Return the power of two that is at least ``n``."""
-    return 1 << max(n - 1, 1).bit_length()

@@ -60,3 +60,8 @@ class TypeTable:
         while (done := int(absorb(self.types, text, begins, sizes, counts, numbers, done))) < len(begins):
             self.grow(int(sizes[done]))
         return numbers
+
+
+def power_of_two(n: int) -> int:
+    """Return the power of two that is at least ``n``."""
+    return 1 << max(n - 1, 1).bit_length()

@@ -17,16 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-EMBCLI = [sys.executable, "-m", "embcli"]
+from rounds import EMBCLI, Run, compare, environment, has
 
 GIGABPE = """
 import sys, gigabpe
@@ -76,42 +72,6 @@ np.save(out, np.fromiter(itertools.chain.from_iterable(found), np.uint32))
 )
 
 
-class Run:
-    """One program of a comparison: how it is started, and what its rounds took."""
-
-    def __init__(self, name: str, argv: list[str]) -> None:
-        self.name, self.argv = name, argv
-        self.wall: list[float] = []
-        self.cpu: list[float] = []
-        self.peak = 0.0
-
-    def once(self, env: dict[str, str]) -> None:
-        """Run the program once as a whole process, counting wall and processor time and peak memory."""
-        start = time.monotonic()
-        child = subprocess.Popen(self.argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
-        assert child.stderr is not None
-        said = child.stderr.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        self.wall.append(time.monotonic() - start)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        self.cpu.append(usage.ru_utime + usage.ru_stime)
-        self.peak = max(self.peak, usage.ru_maxrss / 1024)
-        if child.returncode:
-            raise SystemExit(f"{self.name} failed: {said.decode(errors='replace')[-500:]}")
-
-
-def compare(title: str, runs: list[Run], rounds: int, env: dict[str, str]) -> None:
-    """Run all programs in alternating rounds and print their table; the first is the one ratios are against."""
-    for _ in range(rounds):
-        for run in runs:
-            run.once(env)
-    print(f"\n{title}\n{'program':24s} {'wall s':>8s} {'cpu s':>8s} {'times embcli':>13s} {'peak MB':>8s}")
-    for run in runs:
-        ratio = statistics.median(a / b for a, b in zip(run.wall, runs[0].wall, strict=True))
-        wall, cpu = statistics.median(run.wall), statistics.median(run.cpu)
-        print(f"{run.name:24s} {wall:8.2f} {cpu:8.2f} {ratio:13.2f} {run.peak:8.0f}", flush=True)
-
-
 class Bench:
     """The comparisons: which programs run, on which files of one folder."""
 
@@ -125,15 +85,6 @@ class Bench:
         """Return the path of a file in the folder."""
         return str(self.folder / name)
 
-    def has(self, module: str) -> bool:
-        """Return whether PEER_PYTHON has a module; say so if not."""
-        if not self.peer:
-            return False
-        done = subprocess.run([self.peer, "-c", f"import {module}"], capture_output=True, check=False)
-        if done.returncode:
-            print(f"PEER_PYTHON has no {module}")
-        return done.returncode == 0
-
     def train(self) -> tuple[str, list[Run], Callable[[], None]]:
         """Learning merges."""
         ours = [*EMBCLI, "bpe-train", self.corpus, "--vocab-size", self.vocab, "--pattern", "gpt2", "-q"]
@@ -142,7 +93,7 @@ class Bench:
             ("gigabpe", "gigabpe", GIGABPE),
             ("Hugging Face tokenizers", "tokenizers", HUGGING_FACE),
         ):
-            if self.has(module):
+            if has(self.peer, module):
                 argv = [self.peer, "-c", code, self.corpus, self.vocab, self.at(f"{module}.json"), self.threads]
                 runs.append(Run(name, argv))
         return f"bpe-train, {self.vocab} entries, gpt2", runs, self._same_merges
@@ -158,7 +109,7 @@ class Bench:
         for rows in ("file", "line"):
             runs.append(Run(f"embcli encode, {rows}", [*ours, "--rows", rows, "-o", self.at(f"{rows}.npz")]))
         for name, code in (("gigatoken", GIGATOKEN), ("tiktoken", TIKTOKEN)):
-            if self.has(name):
+            if has(self.peer, name):
                 argv = [self.peer, "-c", code, self.corpus, self.at(f"{name}.npy"), self.threads]
                 runs.append(Run(name, argv))
         return "encode, cl100k", runs, self._same_ids
@@ -198,7 +149,7 @@ def main() -> None:
     parser.add_argument("--vocab", default="32000")
     parser.add_argument("--only", choices=("train", "encode"), action="append")
     a = parser.parse_args()
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "RAYON_NUM_THREADS": a.threads, "OMP_NUM_THREADS": a.threads}
+    env = {**environment(a.threads), "RAYON_NUM_THREADS": a.threads}
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), a.corpus, a.vocab, a.threads)
         for name in a.only or ("train", "encode"):

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-EMBCLI = [sys.executable, "-m", "embcli"]
+from rounds import EMBCLI, Run, compare, environment
 
 GENSIM_SCAN = """
 import sys
@@ -45,44 +42,6 @@ p = sp.csr_matrix((v[keep].astype(np.float32), (m.row[keep], m.col[keep])), shap
 s = sl.svds(p, k=int(sys.argv[2]), return_singular_vectors=True, random_state=0)[1]
 np.save(sys.argv[3], np.sort(s)[::-1])
 """
-
-
-class Run:
-    """One program of a comparison: how it is started, and what its rounds took."""
-
-    def __init__(self, name: str, argv: list[str], stdin: str | None = None, stdout: str | None = None) -> None:
-        self.name, self.argv, self.stdin, self.stdout = name, argv, stdin, stdout
-        self.wall: list[float] = []
-        self.peak = 0.0
-
-    def once(self, env: dict[str, str]) -> None:
-        """Run the program once as a whole process, counting wall time and peak memory."""
-        source = open(self.stdin, "rb") if self.stdin else subprocess.DEVNULL  # noqa: SIM115
-        target = open(self.stdout, "wb") if self.stdout else subprocess.DEVNULL  # noqa: SIM115
-        start = time.monotonic()
-        child = subprocess.Popen(self.argv, stdin=source, stdout=target, stderr=subprocess.PIPE, env=env)
-        assert child.stderr is not None
-        said = child.stderr.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        self.wall.append(time.monotonic() - start)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        self.peak = max(self.peak, usage.ru_maxrss / 1024)
-        for f in (source, target):
-            if not isinstance(f, int):
-                f.close()
-        if child.returncode:
-            raise SystemExit(f"{self.name} failed: {said.decode(errors='replace')[-500:]}")
-
-
-def compare(title: str, runs: list[Run], rounds: int, env: dict[str, str]) -> None:
-    """Run all programs in alternating rounds and print their table; the first is the one ratios are against."""
-    for _ in range(rounds):
-        for run in runs:
-            run.once(env)
-    print(f"\n{title}\n{'program':24s} {'wall s':>8s} {'times embcli':>13s} {'peak MB':>8s}")
-    for run in runs:
-        ratio = statistics.median(a / b for a, b in zip(run.wall, runs[0].wall, strict=True))
-        print(f"{run.name:24s} {statistics.median(run.wall):8.2f} {ratio:13.2f} {run.peak:8.0f}", flush=True)
 
 
 def cut(corpus: str, target: Path) -> None:
@@ -111,7 +70,7 @@ class Bench:
 
     def _vocab_count(self) -> Run:
         argv = [f"{self.glove}/vocab_count", "-min-count", "10", "-verbose", "0"]
-        return Run("GloVe vocab_count", argv, self.words, self.at("vocab"))
+        return Run("GloVe vocab_count", argv, stdin=self.words, stdout=self.at("vocab"))
 
     def encode(self) -> tuple[str, list[Run]]:
         """Counting and numbering words."""
@@ -130,7 +89,7 @@ class Bench:
             self._vocab_count().once(self.env)
             argv = [f"{self.glove}/cooccur", "-memory", "4", "-vocab-file", self.at("vocab"), "-window-size", "10"]
             argv += ["-verbose", "0", "-overflow-file", self.at("overflow")]
-            runs.append(Run("GloVe cooccur", argv, self.words, self.at("cooc.bin")))
+            runs.append(Run("GloVe cooccur", argv, stdin=self.words, stdout=self.at("cooc.bin")))
         return "cooc, window 10, harmonic", runs
 
     def svd(self) -> tuple[str, list[Run]]:
@@ -150,8 +109,7 @@ def main() -> None:
     parser.add_argument("--threads", default="2")
     parser.add_argument("--only", choices=("encode", "cooc", "svd"), action="append")
     a = parser.parse_args()
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(names, a.threads)}
+    env = environment(a.threads)
     with tempfile.TemporaryDirectory() as folder:
         words = Path(folder, "words.txt")
         cut(a.corpus, words)

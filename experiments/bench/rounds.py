@@ -1,0 +1,83 @@
+"""Programs run in turns as whole processes, and the table of what they took. The benches here compare with it."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EMBCLI = [sys.executable, "-m", "embcli"]
+
+
+def environment(threads: str) -> dict[str, str]:
+    """Return the environment of all programs: this checkout, and so many threads for BLAS and OpenMP."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    return {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(names, threads)}
+
+
+def has(python: str, module: str) -> bool:
+    """Return whether an interpreter has a module; say so if not."""
+    if not python:
+        return False
+    done = subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False)
+    if done.returncode:
+        print(f"PEER_PYTHON has no {module}")
+    return done.returncode == 0
+
+
+class Run:
+    """One program of a comparison: how it is started, and what its rounds took.
+
+    argv : the program; several are run one after the other and count as one.
+    stdin, stdout : files, or nothing.
+    """
+
+    def __init__(self, name: str, *argv: list[str], stdin: str | None = None, stdout: str | None = None) -> None:
+        self.name, self.argv, self.stdin, self.stdout = name, argv, stdin, stdout
+        self.wall: list[float] = []
+        self.cpu: list[float] = []
+        self.peak = 0.0
+        self.said = ""
+
+    def once(self, env: dict[str, str]) -> None:
+        """Run everything once, counting wall and processor time and peak memory."""
+        start, cpu = time.monotonic(), 0.0
+        for argv in self.argv:
+            cpu += self._process(argv, env)
+        self.wall.append(time.monotonic() - start)
+        self.cpu.append(cpu)
+
+    def _process(self, argv: list[str], env: dict[str, str]) -> float:
+        source = open(self.stdin, "rb") if self.stdin else subprocess.DEVNULL  # noqa: SIM115
+        target = open(self.stdout, "wb") if self.stdout else subprocess.DEVNULL  # noqa: SIM115
+        child = subprocess.Popen(argv, stdin=source, stdout=target, stderr=subprocess.PIPE, env=env)
+        assert child.stderr is not None
+        self.said = child.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.peak = max(self.peak, usage.ru_maxrss / 1024)
+        for f in (source, target):
+            if not isinstance(f, int):
+                f.close()
+        if child.returncode:
+            raise SystemExit(f"{self.name} failed: {self.said[-500:]}")
+        return usage.ru_utime + usage.ru_stime
+
+
+def compare(title: str, runs: list[Run], rounds: int, env: dict[str, str]) -> None:
+    """Run all programs in alternating rounds and print their table: medians, and the largest peak memory.
+
+    Ratios are medians of the round-by-round ratios of wall time to the first program.
+    """
+    for _ in range(rounds):
+        for run in runs:
+            run.once(env)
+    print(f"\n{title}\n{'program':24s} {'wall s':>8s} {'cpu s':>8s} {'times the first':>16s} {'peak MB':>8s}")
+    for run in runs:
+        ratio = statistics.median(a / b for a, b in zip(run.wall, runs[0].wall, strict=True))
+        wall, cpu = statistics.median(run.wall), statistics.median(run.cpu)
+        print(f"{run.name:24s} {wall:8.2f} {cpu:8.2f} {ratio:16.2f} {run.peak:8.0f}", flush=True)

@@ -22,7 +22,8 @@ class Epochs:
 
     ``rows`` holds a record of each finished epoch: epoch, epochs, loss, lr, words, share (of the epoch), seconds (since
     the start), words_per_second (of the epoch, without what was measured after it), left (seconds, estimated), heldout
-    where there is any, and eval, the figures by file.
+    where there is any, and eval, the figures by file. A trainer may count something else than words and measure
+    something else than a loss: ``unit`` and ``measure`` then name these, and the keys are called after them.
     """
 
     def __init__(self, say: Callable[[str], None], live: bool) -> None:
@@ -57,8 +58,11 @@ class Epochs:
         self._share = min(max(self._share, done), 1.0)
         spent, gained = now - self._started, self._share - self._first
         speed = event["words"] / max(self._trained - self._begun, 1e-9) if event["words"] else None
-        row = {key: event[key] for key in ("epoch", "epochs", "loss", "lr", "words")}
-        row |= {"share": event["words"] / max(event["of"], 1), "words_per_second": speed and round(speed)}
+        unit, measure = event.get("unit", "words"), event.get("measure", "loss")
+        row = {"epoch": event["epoch"], "epochs": event["epochs"], measure: event["loss"], "lr": event["lr"]}
+        row |= {"unit": unit, "measure": measure} if "unit" in event else {}
+        row |= {unit: event["words"], "share": event["words"] / max(event["of"], 1)}
+        row[f"{unit}_per_second"] = speed and round(speed)
         row |= {"seconds": round(spent, 3), "left": round(spent * (1 - self._share) / gained, 1) if gained else None}
         if "heldout" in event:
             row["heldout"] = event["heldout"]

@@ -17,10 +17,11 @@ from embcli.artifacts.schema import Tokens, Vectors, Words
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
 from embcli.models.begin import Beginning, History, completed, options_of, tables_for
+from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted, stored
 from embcli.models.starts import fresh_rows
 from embcli.models.training_plan import Tables
 from embcli.query.lookup import find
-from embcli.spec import Word2vecParams, recorded
+from embcli.spec import Word2vecParams
 
 Ints = NDArray[np.int64]
 
@@ -63,12 +64,6 @@ def _corpus(tokens: Tokens, words: Words, unigram: Ints, rows: Rows) -> Tokens:
     return replace(tokens, words=Words.of([words.bytes_at(i) for i in back.tolist()]), unigram=unigram[back])
 
 
-def _read(path: str) -> Vectors:
-    found = store.read(path, ("vectors",), command="word2vec")
-    assert isinstance(found, Vectors)
-    return found
-
-
 def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     """Return a beginning from both tables of ``params.init``: its words keep their places, new words follow.
 
@@ -83,7 +78,7 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     NumbersError : there are not two words in the text.
     """
     assert params.init is not None
-    old = _read(params.init)
+    old = stored(params.init, "word2vec")
     name, dim = old.path or params.init, old.vectors.shape[1]
     if params.dim not in (None, dim):
         raise UsageError(f"--dim {params.dim:,}: {name} has {dim:,} dimensions; leave --dim out")
@@ -154,23 +149,15 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     InputError : it is damaged, or memory is short.
     """
     assert params.resume is not None
-    old = _read(params.resume)
+    old = interrupted(params.resume, "word2vec", tokens, "; start from it with --init")
     name, meta = old.path or params.resume, old.meta
-    if meta["step"] != "word2vec":
-        raise KindError(f"{name}: was made by '{meta['step']}', which cannot be resumed; start from it with --init")
-    if [each["digest"] for each in meta["inputs"]] != [tokens.digest]:
-        raise KindError(f"{name}: was trained on other tokens than {tokens.path or 'these'}; start from it with --init")
-    params, seed = _inherited(params, meta, name), int(meta["seed"])
-    if (job.seed_given or job.seed) and job.seed != seed:
-        raise UsageError(f"--seed {job.seed}: {name} was trained with {seed}; --resume goes on with that")
-    job.seed = seed
+    params = _inherited(params, meta, name)
+    inherit_seed(job, meta, name)
     outputs = "nodes" if params.loss == "hierarchical" else "contexts"
     if getattr(old, outputs) is None or old.epoch_loss is None or old.epoch_lr is None:
         why = "--no-state" if meta["options"].get("context_vectors") else "--no-context-vectors"
         raise KindError(f"{name}: has no {outputs} (made with {why}), so it cannot be resumed; a --checkpoint can")
-    done = len(old.epoch_loss)
-    if params.stop_after is not None and params.stop_after < done:
-        raise UsageError(f"--stop-after {params.stop_after}: {name} has {done} epochs already")
+    check_done(params.stop_after, len(old.epoch_loss), name)
     rows = _rows(old.words, tokens.words)
     tables = tables_for(tokens, params, len(old.words), job)
     _copy(old, "vectors", tables.inputs, rows.order)
@@ -189,19 +176,12 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
 
 def _inherited(params: Word2vecParams, meta: dict[str, Any], name: str) -> Word2vecParams:
     """Return the options of a file; those given besides must be the same. UsageError names the one that is not."""
-    options, found = meta["options"], {}
-    for f, value in recorded(params):
-        if f.name == "init":
-            continue
-        there = options[f.name]
-        if f.name in params.given and value != there:
-            if f.name == "epochs" and value > there:
-                raise UsageError(
-                    f"--epochs {value}: {name} was planned for {there}, by which its rate falls; to train longer start "
-                    "from it with --init"
-                )
-            raise UsageError(f"{f.flag} {value}: {name} was trained with {there}; --resume goes on with its options")
-        found[f.name] = there
-    made = replace(params, resume=None, **found)
+    planned = meta["options"]["epochs"]
+    if "epochs" in params.given and params.epochs > planned:
+        raise UsageError(
+            f"--epochs {params.epochs}: {name} was planned for {planned}, by which its rate falls; to train longer "
+            "start from it with --init"
+        )
+    made = replace(params, resume=None, **inherited(params, meta, name, but=("init",)))
     made.check()
     return replace(made, resume=params.resume)

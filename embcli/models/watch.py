@@ -1,4 +1,4 @@
-"""Scores of half-trained vectors on similarity and analogy files, one figure a file, for --eval."""
+"""What decides between epochs: scores of half-trained vectors on files (--eval), and whether the loss still falls."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from embcli.query.evalfiles import Pairs, Questions, read_pairs, read_questions
 from embcli.query.evaluate import evaluate
 from embcli.query.lexicon import Lexicon
 from embcli.spec import EvalParams
+
+
+def is_flat(losses: Sequence[float], share: float | None) -> bool:
+    """Return whether the last epoch took less than this share of the loss away; never if ``share`` is None."""
+    return share is not None and len(losses) > 1 and losses[-2] - losses[-1] < share * losses[-2]
 
 
 class Watch:

@@ -19,7 +19,7 @@ from embcli.models.begin import Beginning, afresh, plan_of
 from embcli.models.heldout import HeldOut
 from embcli.models.takeover import from_file, resumed
 from embcli.models.trainer import Figures, Trainer
-from embcli.models.watch import Watch
+from embcli.models.watch import Watch, is_flat
 from embcli.models.word2vec_plain import Prediction
 from embcli.models.word2vec_plain import explain as predictions_of
 from embcli.spec import Word2vecParams
@@ -94,8 +94,7 @@ def _begin(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
 
 def _flat(begun: Beginning) -> bool:
     """Return whether the loss has stopped falling, if that was asked for."""
-    share, losses = begun.params.stop_when_flat, begun.history.loss
-    return share is not None and len(losses) > 1 and losses[-2] - losses[-1] < share * losses[-2]
+    return is_flat(begun.history.loss, begun.params.stop_when_flat)
 
 
 def _live(begun: Beginning) -> Vectors:

@@ -17,7 +17,9 @@ _OUTPUTS, _NUMBERS = 12, 8
 
 def epoch_line(row: Mapping[str, Any]) -> str:
     """Return a finished epoch as one line. ``row`` is a record of ``cli.epochs.Epochs``."""
-    parts = [f"loss {row['loss']:.4f}", f"rate {row['lr']:.4g}", f"{human_count(row['words_per_second'])} words/s"]
+    unit, measure = _names(row)
+    parts = [f"{measure} {row[measure]:.{_digits(row)}f}", f"rate {row['lr']:.4g}"]
+    parts.append(f"{human_count(row[f'{unit}_per_second'])} {unit}/s")
     if "heldout" in row:
         parts.insert(1, f"held out {row['heldout']:.4f}")
     parts += [f"{name} {_figure(value)}" for name, value in row["eval"].items()]
@@ -29,15 +31,27 @@ def epoch_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return epochs as a table, with a column for each file of --eval; the last one may still be running."""
     files = list(dict.fromkeys(name for row in rows for name in row["eval"]))
     held = any("heldout" in row for row in rows)
-    names = ["epoch", "done", "words/s", "rate", "loss", *(["held out"] if held else []), *files, "elapsed", "left"]
+    unit, measure = _names(rows[0]) if rows else ("words", "loss")
+    names = ["epoch", "done", f"{unit}/s", "rate", measure, *(["held out"] if held else []), *files, "elapsed", "left"]
     return Table("", [Column(name, "right") for name in names], [_cells(row, files, held) for row in rows])
 
 
+def _names(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what is counted and what is measured: words and loss, if the trainer does not say otherwise."""
+    return row.get("unit", "words"), row.get("measure", "loss")
+
+
+def _digits(row: Mapping[str, Any]) -> int:
+    """Return the decimals of the measure: costs, means over many light cells, are small."""
+    return 4 if row.get("measure", "loss") == "loss" else 5
+
+
 def _cells(row: Mapping[str, Any], files: Sequence[str], held: bool) -> list[Any]:
-    loss, rate, speed, left = (row[key] for key in ("loss", "lr", "words_per_second", "left"))
+    unit, measure = _names(row)
+    loss, rate, speed, left = (row[key] for key in (measure, "lr", f"{unit}_per_second", "left"))
     cells = [f"{row['epoch']}/{row['epochs']}", f"{100 * row['share']:.0f} %"]
     cells += [human_count(speed) if speed else "", f"{rate:.4g}" if rate is not None else ""]
-    cells.append(f"{loss:.4f}" if loss is not None else "")
+    cells.append(f"{loss:.{_digits(row)}f}" if loss is not None else "")
     if held:
         cells.append(f"{row['heldout']:.4f}" if "heldout" in row else "")
     cells += [_figure(row["eval"][name]) if name in row["eval"] else "" for name in files]

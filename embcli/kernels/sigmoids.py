@@ -7,7 +7,6 @@ what did not: loss = -log sigmoid(m) = max(-m, 0) + log(1 + exp(-|m|)), and the 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,51 +15,14 @@ from numba import types
 from numba.extending import intrinsic
 
 from embcli.kernels._jit import inner_kernel
-from embcli.kernels.vectors16 import FUSED, INT, INT32, VECTOR, WIDTH, load, loop, select_lanes, splat
-
-_INTS = ir.VectorType(INT32, WIDTH)
-#: log 2 in two parts, so that the first times a whole number is exact
-_LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
-#: exp(f) for |f| <= log(2) / 2, and atanh(z) / z in powers of z^2 for |z| <= 1/3
-_EXP = [1 / math.factorial(i) for i in range(8)]
-_ATANH = [1 / i for i in range(1, 16, 2)]
-
-
-def _all(value: float) -> Any:
-    return ir.Constant(VECTOR, [float(np.float32(value))] * WIDTH)
-
-
-def _unary(builder: Any, name: str, x: Any) -> Any:
-    """Emit llvm.name of a vector."""
-    full = f"llvm.{name}.v{WIDTH}f32"
-    f = builder.module.globals.get(full)
-    return builder.call(f or ir.Function(builder.module, ir.FunctionType(VECTOR, [VECTOR]), full), [x])
-
-
-def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    return builder.fadd(builder.fmul(a, b, flags=FUSED), c, flags=FUSED)
-
-
-def _polynomial(builder: Any, x: Any, powers: list[float]) -> Any:
-    total = _all(powers[-1])
-    for power in powers[-2::-1]:
-        total = _fma(builder, total, x, _all(power))
-    return total
-
-
-def _exp(builder: Any, x: Any) -> Any:
-    """Emit exp(x) for -87 <= x <= 0: 2^k times a polynomial."""
-    k = _unary(builder, "floor", _fma(builder, x, _all(1 / math.log(2)), _all(0.5)))
-    rest = _fma(builder, k, _all(-_LN2_LOW), _fma(builder, k, _all(-_LN2_HIGH), x))
-    bits = builder.add(builder.fptosi(k, _INTS), ir.Constant(_INTS, [127] * WIDTH))
-    power = builder.bitcast(builder.shl(bits, ir.Constant(_INTS, [23] * WIDTH)), VECTOR)
-    return builder.fmul(_polynomial(builder, rest, _EXP), power)
+from embcli.kernels.functions16 import ATANH, everywhere, exp16, polynomial, unary
+from embcli.kernels.vectors16 import INT, INT32, VECTOR, WIDTH, load, loop, select_lanes, splat
 
 
 def _log1p(builder: Any, e: Any) -> Any:
     """Emit log(1 + e) = 2 atanh(e / (2 + e)) for 0 <= e <= 1."""
-    z = builder.fdiv(e, builder.fadd(e, _all(2)))
-    series = _polynomial(builder, builder.fmul(z, z), _ATANH)
+    z = builder.fdiv(e, builder.fadd(e, everywhere(2)))
+    series = polynomial(builder, builder.fmul(z, z), ATANH)
     return builder.fmul(builder.fadd(z, z), series)
 
 
@@ -76,10 +38,10 @@ def _emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     def body(at: Any, sums: list[Any]) -> list[Any]:
         x, sign = load(builder, at_scores, at), load(builder, at_signs, at)
         m = builder.fmul(x, sign)
-        size = _unary(builder, "fabs", m)
-        far = builder.fcmp_ordered(">", size, _all(87))  # NaN stays NaN
-        e = _exp(builder, builder.fneg(builder.select(far, _all(87), size)))
-        whole = builder.fdiv(_all(1), builder.fadd(e, _all(1)))
+        size = unary(builder, "fabs", m)
+        far = builder.fcmp_ordered(">", size, everywhere(87))  # NaN stays NaN
+        e = exp16(builder, builder.fneg(builder.select(far, everywhere(87), size)))
+        whole = builder.fdiv(everywhere(1), builder.fadd(e, everywhere(1)))
         high = builder.fcmp_ordered(">=", m, zero)
         rate = builder.fmul(builder.select(high, builder.fmul(e, whole), whole), builder.fmul(sign, splat(builder, lr)))
         loss = builder.fadd(builder.select(high, zero, builder.fneg(m)), _log1p(builder, e))

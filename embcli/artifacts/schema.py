@@ -236,6 +236,10 @@ class Counts(Artifact):
             raise ValueError("indptr does not span the data")
 
 
+#: tables of a trainer besides ``vectors`` and ``contexts``
+_TABLES = ("word_rows", "word_squares", "context_squares")
+
+
 @dataclass(kw_only=True)
 class Vectors(Artifact):
     """Word vectors.
@@ -244,6 +248,10 @@ class Vectors(Artifact):
     singular_values : float64 (d,), descending.
     documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
     nodes : float32 (V - 1, d), the inner nodes of the Huffman tree (hierarchical softmax), as they were made.
+    bias, context_bias : float32 (V,), of the words and of the contexts (GloVe).
+    word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
+    word_squares, context_squares : float32 (V, d), bias_squares, context_bias_squares : float32 (V,), sums of squared
+    gradients of AdaGrad, with 1 at the start (what --resume needs).
     epoch_loss, epoch_lr : float64 (epochs done,), mean loss per prediction, and the rate at the end of each epoch.
     """
 
@@ -256,6 +264,11 @@ class Vectors(Artifact):
         "singular_values": Member(_FLOAT, required=False),
         "documents": Member(("f4",), 2, required=False),
         "nodes": Member(("f4",), 2, required=False),
+        "bias": Member(("f4",), required=False),
+        "context_bias": Member(("f4",), required=False),
+        **{name: Member(("f4",), 2, required=False) for name in _TABLES},
+        "bias_squares": Member(("f4",), required=False),
+        "context_bias_squares": Member(("f4",), required=False),
         "epoch_loss": Member(_FLOAT, required=False),
         "epoch_lr": Member(_FLOAT, required=False),
         "label_bytes": Member(("u1",), required=False),
@@ -268,6 +281,13 @@ class Vectors(Artifact):
     singular_values: Any = None
     documents: Any = None
     nodes: Any = None
+    bias: Any = None
+    context_bias: Any = None
+    word_rows: Any = None
+    word_squares: Any = None
+    context_squares: Any = None
+    bias_squares: Any = None
+    context_bias_squares: Any = None
     epoch_loss: Any = None
     epoch_lr: Any = None
     labels: Words | None = None
@@ -284,6 +304,12 @@ class Vectors(Artifact):
             _same("epoch_lr", -1 if self.epoch_lr is None else len(self.epoch_lr), len(self.epoch_loss))
         if self.nodes is not None:
             _same("nodes", len(self.nodes), max(len(self.words) - 1, 0))
+        for name in ("bias", "context_bias", *_TABLES, "bias_squares", "context_bias_squares"):
+            if getattr(self, name) is not None:
+                _same(name, len(getattr(self, name)), len(self.words))
+        widths = [getattr(self, name).shape[1] for name in _TABLES if getattr(self, name) is not None]
+        if len(set(widths)) > 1:
+            raise ValueError(f"{', '.join(_TABLES)} have {widths} columns")
         if (self.documents is None) != (self.labels is None):
             raise ValueError("documents and their labels go together, and one is missing")
         if self.documents is not None and self.labels is not None:

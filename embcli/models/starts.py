@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 _ROWS = 1024
 #: tells these numbers from others that are drawn by the same seed
 _STREAM = 0x57415254
+#: number of the first row that a second table takes: beyond every vocabulary
+SECOND = 1 << 40
 
 
 def fresh_rows(seed: int, dim: int, start: int, stop: int) -> NDArray[np.float32]:
@@ -38,3 +40,10 @@ def start(meta: Mapping[str, Any], first: int, last: int) -> NDArray[np.float32]
     if options.get("init") is not None:
         return None
     return fresh_rows(int(meta["seed"]), int(options["dim"]), first, last)
+
+
+def glove_start(meta: Mapping[str, Any], first: int, last: int) -> NDArray[np.float32]:
+    """Return rows first..last of GloVe's vectors as training began: of the words, plus or beside the contexts."""
+    seed, dim, output = int(meta["seed"]), int(meta["options"]["dim"]), meta["options"]["output"]
+    words, contexts = fresh_rows(seed, dim, first, last), fresh_rows(seed, dim, SECOND + first, SECOND + last)
+    return words if output == "words" else words + contexts if output == "sum" else np.hstack((words, contexts))

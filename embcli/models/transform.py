@@ -231,5 +231,5 @@ def _common(texts: Sequence[dict[str, Any]], job: Job) -> dict[str, Any]:
 
 def _left_out(inputs: Sequence[Vectors], params: TransformParams) -> list[str]:
     """Return the arrays of the inputs that the result does not have."""
-    names = ["contexts", "singular_values"] + (["documents"] if params.concat else [])
+    names = ["contexts", "singular_values", "bias", "context_bias"] + (["documents"] if params.concat else [])
     return [name for name in names if any(getattr(each, name) is not None for each in inputs)]

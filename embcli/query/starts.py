@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Start = Callable[[Mapping[str, Any], int, int], NDArray[np.float32] | None]
 
 #: step -> "module:function", a ``Start``. The module must not import numba: queries run without it.
-STARTS: dict[str, str] = {"word2vec": "embcli.models.starts:start"}
+STARTS: dict[str, str] = {"word2vec": "embcli.models.starts:start", "glove": "embcli.models.starts:glove_start"}
 
 
 def start_of(meta: Mapping[str, Any]) -> Start | None:

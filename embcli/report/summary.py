@@ -83,8 +83,10 @@ def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
 def _trained(stats: dict[str, Any], options: dict[str, Any]) -> str:
     """Return what training came to in all."""
     done, planned = stats["epochs"], options["epochs"]
-    text = f"{counted(options['dim'], 'dimension')}, {stats['objective']}, "
+    text = f"{counted(options['dim'], 'dimension')}, {stats['objective'].partition(':')[0]}, "
     text += counted(done, "epoch") if done == planned else f"{done:,} of {counted(planned, 'epoch')}"
+    if "cells" in stats:
+        return f"{text}, {counted(stats['cells'], 'cell')}, cost {stats['cost']:.4g}"
     text += f", {sum(stats['words']):,} words read, {counted(sum(stats['predictions']), 'prediction')}"
     if appended := stats.get("appended"):
         text += f", {counted(appended, 'word')} appended"

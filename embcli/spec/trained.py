@@ -10,6 +10,33 @@ from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
 _TRAINING, _SAVING = "Training", "Saving"
+#: options that every trainer has
+_Eval = Annotated[
+    tuple[str, ...],
+    Opt(
+        "Score on this similarity or analogy file after each epoch.",
+        metavar="FILE",
+        file=True,
+        recorded=False,
+        panel=_TRAINING,
+    ),
+]
+_StopWhenFlat = Annotated[
+    float | None,
+    Opt(
+        "Stop when the loss falls by less than this share in an epoch.", above=0, max=1, unset="never", panel=_TRAINING
+    ),
+]
+_StopAfter = Annotated[
+    int | None, Opt("Stop after this epoch of the schedule.", min=1, recorded=False, unset="the last", panel=_SAVING)
+]
+_Resume = Annotated[
+    str | None,
+    Opt("Go on from this artifact, with its options.", metavar="FILE", file=True, recorded=False, panel=_SAVING),
+]
+_Checkpoint = Annotated[
+    str | None, Opt("Write the state to this file after each epoch.", metavar="FILE", recorded=False, panel=_SAVING)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,41 +73,15 @@ class Word2vecParams(Params):
     ] = None
     freeze_output: Annotated[bool, Opt("Leave the output table as it is.", panel=_TRAINING)] = False
     context_vectors: Annotated[bool | None, Opt("Keep the output table in the artifact.", unset="yes")] = None
-    eval: Annotated[
-        tuple[str, ...],
-        Opt(
-            "Score on this similarity or analogy file after each epoch.",
-            metavar="FILE",
-            file=True,
-            recorded=False,
-            panel=_TRAINING,
-        ),
-    ] = ()
+    eval: _Eval = ()
     heldout: Annotated[
         float,
         Opt("Share of the rows kept for the full-softmax loss of held-out text.", min=0, max=0.5, panel=_TRAINING),
     ] = 0.0
-    stop_when_flat: Annotated[
-        float | None,
-        Opt(
-            "Stop when the loss falls by less than this share in an epoch.",
-            above=0,
-            max=1,
-            unset="never",
-            panel=_TRAINING,
-        ),
-    ] = None
-    stop_after: Annotated[
-        int | None,
-        Opt("Stop after this epoch of the schedule.", min=1, recorded=False, unset="the last", panel=_SAVING),
-    ] = None
-    resume: Annotated[
-        str | None,
-        Opt("Go on from this artifact, with its options.", metavar="FILE", file=True, recorded=False, panel=_SAVING),
-    ] = None
-    checkpoint: Annotated[
-        str | None, Opt("Write the state to this file after each epoch.", metavar="FILE", recorded=False, panel=_SAVING)
-    ] = None
+    stop_when_flat: _StopWhenFlat = None
+    stop_after: _StopAfter = None
+    resume: _Resume = None
+    checkpoint: _Checkpoint = None
     state: Annotated[
         bool | None, Opt("Keep what only --resume needs: inner nodes of the Huffman tree.", unset="yes", panel=_SAVING)
     ] = None
@@ -107,16 +108,57 @@ class Word2vecParams(Params):
             raise UsageError(f"--min-lr {self.min_lr:g} is above --lr {self.lr:g}")
         if self.explain and (self.resume or self.checkpoint or self.stop_after):
             raise UsageError("--explain: trains a few predictions and writes nothing; leave --resume and the like out")
-        if self.checkpoint == "-":
-            raise UsageError("--checkpoint -: it is written again and again; give a file")
+        _check_saving(self)
         if self.resume is not None:
             if self.init is not None:
                 raise UsageError("--init: --resume goes on from its own tables; leave one of the two out")
             return  # the other options come from the file
         if self.cbow_sum and self.arch != "cbow":
             raise UsageError("--cbow-sum: belongs to --arch cbow")
-        if self.stop_after is not None and self.stop_after > self.epochs:
-            raise UsageError(f"--stop-after {self.stop_after}: there are {self.epochs} epochs (--epochs)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GloveParams(Params):
+    """Options of ``glove`` (names as in the README's table)."""
+
+    dim: Annotated[int, Opt("Dimensions of each of the two tables.", ("-d",), min=1, max=10_000_000)] = 100
+    epochs: Annotated[int, Opt("Passes over the cells.", ("-e",), min=1, max=100_000)] = 15
+    lr: Annotated[float, Opt("Rate on the gradient; AdaGrad makes the steps smaller as gradients add up.", above=0)] = (
+        0.05
+    )
+    x_max: Annotated[float, Opt("Counts from this one on have weight 1.", above=0, max=1e18)] = 100.0
+    weight_power: Annotated[
+        float, Opt("A count X below x-max has weight (X / x-max) to this power.", min=0, max=10)
+    ] = 0.75
+    output: Annotated[
+        Literal["sum", "words", "concat"],
+        Opt("What becomes vectors: word plus context table, the word table, or both side by side."),
+    ] = "sum"
+    eval: _Eval = ()
+    stop_when_flat: _StopWhenFlat = None
+    stop_after: _StopAfter = None
+    resume: _Resume = None
+    checkpoint: _Checkpoint = None
+    state: Annotated[
+        bool | None,
+        Opt(
+            "Keep what only --resume needs: sums of squared gradients, with sum the word table.",
+            unset="yes",
+            panel=_SAVING,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse options that do not fit together."""
+        _check_saving(self)
+
+
+def _check_saving(params: Word2vecParams | GloveParams) -> None:
+    """Refuse a checkpoint on stdout, and to stop after the last epoch."""
+    if params.checkpoint == "-":
+        raise UsageError("--checkpoint -: it is written again and again; give a file")
+    if params.resume is None and params.stop_after is not None and params.stop_after > params.epochs:
+        raise UsageError(f"--stop-after {params.stop_after}: there are {params.epochs} epochs (--epochs)")
 
 
 ROWS = (
@@ -135,5 +177,21 @@ ROWS = (
             "embcli word2vec tokens.npz --arch cbow --loss hierarchical --epochs 2 -o cbow.npz",
         ),
         metavar="TOKENS",
+    ),
+    Step(
+        "glove",
+        GloveParams,
+        "embcli.models.glove:train",
+        ("counts",),
+        "vectors",
+        "Trained",
+        "Fit GloVe vectors to co-occurrence counts: weighted least squares by AdaGrad.",
+        "Pennington, Socher and Manning 2014. The cost is the mean of f(X) (w.c + b + b' - ln X)^2 / 2 over all cells. "
+        "The same bytes at any number of threads. vectors is what --output says, contexts the context table.",
+        (
+            "embcli glove counts.npz --dim 50 --epochs 5 -o glove.npz",
+            "embcli cooc tokens.npz --window 10 -o - | embcli glove - --dim 50 --x-max 10 -o glove.npz",
+        ),
+        metavar="COUNTS",
     ),
 )

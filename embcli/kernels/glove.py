@@ -85,9 +85,7 @@ def shuffle(cells, start, stop, state):  # type: ignore[no-untyped-def]
 def visit(model, rule, cells, start, stop, row, column, learn, room):  # type: ignore[no-untyped-def]
     """Return the cost of cells [start, stop) of a block, each before its step, and that of a model of zeros.
 
-    learn : whether to step at all.
-
-    row, column : first ones of the block.  room : float32 (2, CHUNK + SPARE).
+    row, column : first ones of the block.  learn : whether to step at all.  room : float32 (2, CHUNK + SPARE).
     """
     width = model.words.shape[2]
     n, size = width >> 4, np.uint64(8 * width)
@@ -104,9 +102,10 @@ def visit(model, rule, cells, start, stop, row, column, learn, room):  # type: i
         for k in range(count):
             cell = cells[a + k]
             i, j = cell >> _S48, cell >> S32 & _16
-            ahead = cells[a + k + 1]
-            fetch_row(words + size * (ahead >> _S48), n + n)
-            fetch_row(contexts + size * (ahead >> S32 & _16), n + n)
+            if learn:  # costs alone need half of the rows, and come faster without
+                ahead = cells[a + k + 1]
+                fetch_row(words + size * (ahead >> _S48), n + n)
+                fetch_row(contexts + size * (ahead >> S32 & _16), n + n)
             w, c = words + size * i, contexts + size * j
             own, other = model.word_bias[row + np.int64(i)], model.context_bias[column + np.int64(j)]
             error = dot(w, c, n) + own[0] + other[0] - room[0, k]

@@ -61,7 +61,10 @@ def saved(counts: Counts, path: Path) -> Counts:
 def array(made: Vectors, name: str) -> np.ndarray:
     """Return a member; one that is made while it is written is put together."""
     found = getattr(made, name)
-    return np.concatenate(list(found.blocks)) if hasattr(found, "blocks") else np.asarray(found)
+    if hasattr(found, "blocks"):
+        found = np.concatenate(list(found.blocks))
+        setattr(made, name, found)
+    return np.asarray(found)
 
 
 def errors_of(counts: Counts, words: Any, contexts: Any, bias: Any, context_bias: Any) -> np.ndarray:

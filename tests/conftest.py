@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from zygote import POSSIBLE, Zygote
+from zygote import FORKS
 
 settings.register_profile("embcli", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("embcli")
@@ -55,28 +55,9 @@ def environment(**extra: str) -> dict[str, str]:
     return kept | {"NO_COLOR": "1", "TERMINAL_WIDTH": "100", "COLUMNS": "100", "PYTHONPATH": str(ROOT)} | extra
 
 
-class _Runner:
-    """How command lines are run in this process."""
-
-    forks = True
-    zygote: Zygote | None = None
-
-    def forking(self, env: dict[str, str]) -> Zygote | None:
-        """Return the process that forks, if that is the same as a process with this environment."""
-        if not self.forks or not POSSIBLE or env.get("EMBCLI_TESTS") == "processes":
-            return None
-        env = {k: v for k, v in env.items() if k != "PYTEST_CURRENT_TEST"}
-        if self.zygote is None:
-            self.zygote = Zygote(env)
-        return self.zygote if self.zygote.env == env else None
-
-
-_runner = _Runner()
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let a marked test, and what it is the first to need, use processes."""
-    _runner.forks = item.get_closest_marker("processes") is None
+    FORKS.wanted = item.get_closest_marker("processes") is None
 
 
 def embcli(
@@ -84,7 +65,7 @@ def embcli(
 ) -> Ran:
     """Run the command line, as a process of its own would (see the top of this file)."""
     line, given, settings = [*map(str, args)], stdin if stdin is not None else b"", environment(**env)
-    if not env and (zygote := _runner.forking(settings)):
+    if not env and (zygote := FORKS.serving(settings)):
         return Ran(*zygote.run(line, given, cwd, timeout))
     done = subprocess.run(
         [sys.executable, "-m", "embcli", *line],

@@ -1,8 +1,8 @@
 """A process that has loaded what the commands load, and forks a child for each command line: no start-up for each.
 
-The child is as a process of its own would be: arguments, folder, pipes, the road of ``python -m embcli`` to its exit
-code. It is not the same in three things, so that whoever asks about them must start a process: modules, settings read
-at start-up (environment variables, the seed of hashes) and compiled kernels are those of the process it comes from.
+The child is as a process of its own: arguments, folder, pipes, the road of ``python -m embcli`` to its exit code. But
+modules, compiled kernels and settings read at start-up (environment, seed of hashes) are those of the process it comes
+from: whoever tests these must start a process.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ import sys
 import tempfile
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 
 #: a child of a process with loaded system libraries is safe on Linux; macOS has fork, and libraries that forbid it
 POSSIBLE = hasattr(os, "fork") and sys.platform.startswith("linux")
-_LIMIT = 1 << 20
 
 #: commands that load modules and kernels before the first child is made; in.txt is in their folder
 _WARM = """\
@@ -53,12 +52,10 @@ class Zygote:
         pipes = [os.pipe() for _ in range(3)]
         ours, theirs = [pipes[0][1], pipes[1][0], pipes[2][0]], [pipes[0][0], pipes[1][1], pipes[2][1]]
         request = json.dumps([line, str(cwd or Path.cwd())]).encode("ascii")
-        assert len(request) < _LIMIT
         self._ask.settimeout(timeout)
         socket.send_fds(self._ask, [len(request).to_bytes(4, "little")], theirs)
         self._ask.sendall(request)
-        for fd in theirs:
-            os.close(fd)
+        _close(theirs)
         writing = self._threads.submit(_write, ours[0], stdin)
         reading = [self._threads.submit(_read, fd) for fd in ours[1:]]
         child = self._number()
@@ -84,11 +81,35 @@ class Zygote:
         return int.from_bytes(raw, "little", signed=True)
 
 
+class _Forks:
+    """Whether command lines are forks in this process. Here, since pytest loads conftest.py twice."""
+
+    wanted = True
+    zygote: Zygote | None = None
+
+    def serving(self, env: dict[str, str]) -> Zygote | None:
+        """Return the process that forks, if its children are what processes with this environment are."""
+        if not self.wanted or not POSSIBLE or env.get("EMBCLI_TESTS") == "processes":
+            return None
+        env = {k: v for k, v in env.items() if k != "PYTEST_CURRENT_TEST"}
+        if self.zygote is None:
+            self.zygote = Zygote(env)
+        return self.zygote if self.zygote.env == env else None
+
+
+FORKS = _Forks()
+
+
 def _write(fd: int, data: bytes) -> None:
     """Write all to a pipe and close it; a reader who has left is no error."""
     with suppress(BrokenPipeError), open(fd, "wb", buffering=0) as f:
         while data:
             data = data[f.write(data) :]
+
+
+def _close(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)
 
 
 def _read(fd: int) -> bytes:
@@ -101,13 +122,11 @@ def _warm() -> None:
     """Load modules and kernels by running commands, in the order in which commands load them. No thread is left."""
     from embcli.cli.app import main
 
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():  # commands put hooks in there
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), chdir(folder):  # commands leave hooks
         Path("in.txt").write_text("a b c a\nb c d a\n" * 20, encoding="utf-8")
         for line in _WARM.splitlines():
             code = main([*line.split(), *(["-q", "--threads", "1"] if " -o " in line else [])])
             assert code == 0, line
-        os.chdir("/")
 
 
 def _serve(asked: socket.socket) -> None:
@@ -122,12 +141,11 @@ def _serve(asked: socket.socket) -> None:
             asked.close()
             for i, fd in enumerate(fds):
                 os.dup2(fd, i)
-                os.close(fd)
+            _close(fds)
             os.chdir(folder)
             sys.path[0], sys.argv = folder, ["embcli", *line]
             return
-        for fd in fds:
-            os.close(fd)
+        _close(fds)
         asked.sendall(child.to_bytes(4, "little"))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         asked.sendall(code.to_bytes(4, "little", signed=True))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.kernels.vectors16 import WIDTH
-from embcli.models.starts import fresh_rows
 
 
 @dataclass(frozen=True)
@@ -69,22 +67,6 @@ class Tables:
         self.dim = dim
         width = -(-dim // WIDTH) * WIDTH
         self.inputs, self.outputs = aligned(words, width), aligned(nodes, width)
-
-    @classmethod
-    def fresh(cls, plan: Plan, words: int) -> Tables:
-        """Return random input rows by the plan's seed (``starts.fresh_rows``), and output rows of zeros."""
-        tables = cls(words, words - (plan.loss == "hierarchical"), plan.dim)
-        for first in range(0, words, 4096):  # never a second table
-            stop = min(first + 4096, words)
-            tables.vectors[first:stop] = fresh_rows(plan.seed, plan.dim, first, stop)
-        return tables
-
-    @classmethod
-    def of(cls, inputs: NDArray[Any], outputs: NDArray[Any]) -> Tables:
-        """Return copies of two tables of the same dimension."""
-        tables = cls(len(inputs), len(outputs), inputs.shape[1])
-        tables.vectors[:], tables.contexts[:] = inputs, outputs
-        return tables
 
     @property
     def vectors(self) -> NDArray[np.float32]:

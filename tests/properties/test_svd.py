@@ -192,7 +192,7 @@ def test_too_few_steps_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 MEMORY = """
-import resource, sys
+import sys
 sys.path.insert(0, "tests")
 import numpy as np
 from scipy.sparse import random_array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.kernels.vectors16 import WIDTH
+from embcli.kernels.vectors16 import aligned, padded
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,6 @@ class Plan:
             object.__setattr__(self, "share", 2 if self.arch == "cbow" else 1)
 
 
-def aligned(*shape: int) -> NDArray[np.float32]:
-    """Return zeros of this shape whose first number begins a cache line; rows do, if they are whole ones."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + WIDTH, np.float32)
-    skip = -(raw.ctypes.data // 4) % WIDTH
-    return raw[skip : skip + size].reshape(shape)
-
-
 class Tables:
     """The two tables, rows padded with zeros to whole cache lines.
 
@@ -65,7 +57,7 @@ class Tables:
 
     def __init__(self, words: int, nodes: int, dim: int) -> None:
         self.dim = dim
-        width = -(-dim // WIDTH) * WIDTH
+        width = padded(dim)
         self.inputs, self.outputs = aligned(words, width), aligned(nodes, width)
 
     @property

@@ -20,8 +20,9 @@ from embcli.kernels import draws
 from embcli.kernels.rows16 import TILE
 from embcli.kernels.sigmoids import logistic
 from embcli.kernels.tree import huffman
+from embcli.kernels.vectors16 import aligned
 from embcli.models.trainer import Trainer
-from embcli.models.training_plan import Plan, Tables, aligned
+from embcli.models.training_plan import Plan, Tables
 from embcli.models.workspace import goal_of, share_of
 
 ALL = (1 << 64) - 1

@@ -16,6 +16,7 @@ from embcli.artifacts import provenance, store
 from embcli.artifacts.schema import Blocks, Counts, Vectors
 from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job
+from embcli.kernels.vectors16 import padded
 from embcli.models.glove_trainer import Tables, Trainer
 from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted
 from embcli.models.watch import Watch, is_flat
@@ -115,7 +116,7 @@ def _fitting(counts: Counts, params: GloveParams, job: Job) -> None:
         seen = np.asarray(counts.unigram)
         raise NumbersError(f"{name}: holds no counts of {V:,} words ({int(seen.sum()):,} tokens): nothing to learn; "
                            "make them with a larger window or from more text")  # fmt: skip
-    row = 4 * (params.dim + -params.dim % 16)
+    row = 4 * padded(params.dim)
     what = f"glove with two tables of {V:,} x {params.dim:,} and their squared gradients"
     job.need(4 * V * row + _BESIDES, what)
 

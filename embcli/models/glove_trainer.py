@@ -16,9 +16,9 @@ from embcli.counts.weighting import give_back
 from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.kernels.glove import CHUNK, SPARE, Group, Model, Rule, pack, visit_group
+from embcli.kernels.vectors16 import aligned, padded
 from embcli.models.starts import SECOND, fresh_rows
 from embcli.models.strata import strata_of
-from embcli.models.training_plan import aligned
 from embcli.spec import GloveParams
 
 #: each number of a gradient counts so much at most (the rate comes after), as in the published program
@@ -38,7 +38,7 @@ class Tables:
     """
 
     def __init__(self, words: int, dim: int) -> None:
-        self.dim, width = dim, dim + -dim % 16
+        self.dim, width = dim, padded(dim)
         self.words, self.contexts = aligned(words, 2, width), aligned(words, 2, width)
         self.word_bias, self.context_bias = np.zeros((words, 2), np.float32), np.zeros((words, 2), np.float32)
         for table in (self.words, self.contexts, self.word_bias, self.context_bias):

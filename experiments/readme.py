@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"```console\n(.*?)```", re.S)
 VARIES = re.compile(
-    r", [0-9.]+ s$|residual [0-9.e+-]+|, [0-9.]+ ?[kMG]? words/s|, [0-9:.]+( s)? so far, [0-9:.]+( s)? left", re.M
+    r", [0-9.]+ s$|residual [0-9.e+-]+|, [0-9.]+ ?[kMG]? (words|cells)/s|, [0-9:.]+( s)? so far, [0-9:.]+( s)? left",
+    re.M,
 )
 SCORE = re.compile(r"-?[0-9]\.[0-9]{4}\b")
 

@@ -16,7 +16,7 @@ from embcli.spec import InfoParams, NeighborsParams, as_utf8
 
 def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> None:
     """Print the nearest neighbors of each query, or the results of analogies."""
-    paths, queries = _split(inputs)
+    paths, queries = split_queries(inputs)
     limit_blas(1)  # before anything loads numpy
     if params.all:
         from embcli.cli.graph import write_graph
@@ -47,8 +47,8 @@ def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> N
         console.say(line)
 
 
-def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
-    """Return artifacts and queries: around --, else the first argument and the rest."""
+def split_queries(inputs: list[str], what: str = "queries") -> tuple[list[str], list[str]]:
+    """Return artifacts and queries: around --, else the first argument and the rest. ``what`` queries are called."""
     if "--" in inputs:
         at = inputs.index("--")
         paths, queries = inputs[:at], inputs[at + 1 :]
@@ -59,7 +59,7 @@ def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
     if "--" not in inputs:
         for query in queries:
             if query.endswith(".npz") and os.path.isfile(query):
-                raise UsageError(f"{query} is a file: put -- between artifacts and queries, options before it")
+                raise UsageError(f"{query} is a file: put -- between artifacts and {what}, options before it")
     return paths, [as_utf8(query) for query in queries]
 
 

@@ -1,0 +1,131 @@
+"""From paths, words and options to pictures: what ``plot`` draws. Writes nothing.
+
+The command comes here, and whoever wants a picture in a report: ``picture`` for SVG or PNG, ``page`` for a map to explore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from embcli.artifacts import store
+from embcli.errors import InputError, UsageError
+from embcli.job import Job
+from embcli.report.plots import Picture
+
+if TYPE_CHECKING:
+    from embcli.query.neighbors import Answer
+
+#: pictures of one artifact only
+_SINGLE = ("analogies",)
+
+
+def picture(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
+    """Return a picture of artifacts, as SVG or PNG.
+
+    Raises UsageError if queries do not fit the picture, InputError if no word is known or matplotlib is missing, and what
+    ``store.read`` raises.
+    """
+    check(paths, queries, params)
+    return _DRAWN[params.show](_opened(paths), queries, params, job, names)
+
+
+def page(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
+    """Return a map of one artifact as a page to explore in a browser; see ``picture``."""
+    from embcli.query.pictured import choose
+    from embcli.report.page import map_page
+
+    if len(paths) > 1:
+        raise UsageError(f"--html: a page shows one artifact, found {len(paths)}; write one for each")
+    (artifact,) = _opened(paths)
+    chosen = choose(artifact, 0, queries, params, names[0], job)
+    lost = _lost([chosen], chosen.missing, names)
+    return _with(map_page(artifact, chosen, names[0], params, job), lost)
+
+
+def check(paths: Sequence[str], queries: Sequence[str], params: Any) -> None:
+    """Raise UsageError if queries or the number of artifacts do not fit the picture."""
+    if params.show == "analogies" and not queries:
+        raise UsageError("--show analogies: give expressions such as 'king - man + woman'")
+    if params.show == "analogies" and (params.frequent or params.around):
+        raise UsageError("--show analogies: shows the words of the expressions; leave --frequent and --around out")
+    if params.show in ("loss", "spectrum") and queries:
+        raise UsageError(f"--show {params.show}: takes no words, and there is {queries[0]!r}; leave it out")
+    if params.show in _SINGLE and len(paths) > 1:
+        raise UsageError(f"--show {params.show}: draws one artifact, found {len(paths)}; run it for each")
+
+
+def _opened(paths: Sequence[str]) -> list[Any]:
+    return [store.read(path, ("vectors",), command="plot") for path in paths]
+
+
+def _map(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
+    from embcli.query.pictured import choose
+    from embcli.report.plots import map_picture
+
+    chosen = [choose(one, at, queries, params, names[at], job) for at, one in enumerate(artifacts)]
+    lost = _lost(chosen, [answer for one in chosen for answer in one.missing], names)
+    for one, name in zip(chosen, names, strict=True):
+        if not one.words:
+            raise InputError(f"{name}: none of the words is known, so there is nothing to draw")
+    return _with(map_picture(chosen, names, params), lost)
+
+
+def _analogies(
+    artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]
+) -> Picture:
+    from embcli.query.pictured import parallels
+    from embcli.report.plots import analogy_picture
+
+    found, missing = parallels(artifacts[0], queries, params, names[0], job)
+    lost = _lost(found, missing, names)
+    if not found:
+        raise InputError(f"{names[0]}: no analogy has an answer, so there is nothing to draw")
+    return _with(analogy_picture(found, names[0], params), lost)
+
+
+def _losses(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
+    from embcli.query.pictured import losses
+    from embcli.report.curves import loss_picture
+
+    return loss_picture(losses(artifacts, names), params)
+
+
+def _spectrum(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
+    from embcli.query.pictured import singular
+    from embcli.report.curves import spectrum_picture
+
+    return spectrum_picture(singular(artifacts, names, params, job), params)
+
+
+def _frequency(
+    artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]
+) -> Picture:
+    from embcli.query.pictured import by_frequency
+    from embcli.report.curves import frequency_picture
+
+    found = [by_frequency(one, at, queries, params, names[at], job) for at, one in enumerate(artifacts)]
+    lost = _lost([rows for one in found for rows in one.words] or not queries, [a for one in found for a in one.missing],
+                 names)  # fmt: skip
+    return _with(frequency_picture(found, params), lost)
+
+
+def _lost(found: Any, missing: Sequence[Answer], names: Sequence[str]) -> tuple[str, ...]:
+    """Return lines about unknown words. Raises InputError if nothing else was asked for and found."""
+    from embcli.report.answers import unanswered
+
+    lines = tuple(unanswered(missing, names))
+    nothing = not found or all(not getattr(one, "words", True) for one in found) if found is not True else False
+    if lines and nothing:
+        raise InputError("; ".join(lines))
+    return lines
+
+
+def _with(made: Picture, lost: Sequence[str]) -> Picture:
+    return Picture(made.data, made.form, (*lost, *made.notes))
+
+
+#: how each picture is made; one of attention will read artifacts of kind context
+_DRAWN: dict[str, Callable[..., Picture]] = {
+    "map": _map, "analogies": _analogies, "loss": _losses, "spectrum": _spectrum, "frequency": _frequency,
+}  # fmt: skip

@@ -1,6 +1,7 @@
 """From paths, words and options to pictures: what ``plot`` draws. Writes nothing.
 
-The command comes here, and whoever wants a picture in a report: ``picture`` for SVG or PNG, ``page`` for a map to explore.
+The command comes here, and whoever wants a picture in a report: ``picture`` for SVG or PNG, ``page`` for a map in a
+browser.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _SINGLE = ("analogies",)
 def picture(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
     """Return a picture of artifacts, as SVG or PNG.
 
-    Raises UsageError if queries do not fit the picture, InputError if no word is known or matplotlib is missing, and what
-    ``store.read`` raises.
+    Raises UsageError if queries do not fit the picture, InputError if no word is known or matplotlib is missing, and
+    what ``store.read`` raises.
     """
     check(paths, queries, params)
     return _DRAWN[params.show](_opened(paths), queries, params, job, names)
@@ -40,7 +41,9 @@ def page(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, na
     (artifact,) = _opened(paths)
     chosen = choose(artifact, 0, queries, params, names[0], job)
     lost = _lost([chosen], chosen.missing, names)
-    return _with(map_page(artifact, chosen, names[0], params, job), lost)
+    if not chosen.words:
+        raise InputError(f"{names[0]}: has no words, so there is nothing to show")
+    return _with(map_page(chosen, names[0], params, job), lost)
 
 
 def check(paths: Sequence[str], queries: Sequence[str], params: Any) -> None:

@@ -73,7 +73,7 @@ def _settings(theme: Theme, form: str) -> dict[str, Any]:
     """Return matplotlib's settings."""
     families = _FAMILIES if form == "svg" else _installed()
     return {
-        "svg.hashsalt": "embcli", "svg.fonttype": "none", "figure.dpi": DPI if form == "png" else 100,
+        "svg.hashsalt": "embcli", "svg.fonttype": "none", "figure.dpi": DPI,
         "font.family": list(families), "font.size": 9.5, "text.parse_math": False, "axes.unicode_minus": True,
         "figure.facecolor": theme.paper, "axes.facecolor": theme.paper, "savefig.facecolor": theme.paper,
         "text.color": theme.ink, "axes.labelcolor": theme.muted, "axes.edgecolor": theme.faint,

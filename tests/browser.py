@@ -37,7 +37,9 @@ class Browser:
 
     def __init__(self, profile: Path, size: tuple[int, int] = (1280, 800), more: tuple[str, ...] = ()) -> None:
         browser, driver = _program("EMBCLI_CHROMIUM", _BROWSERS), _program("EMBCLI_CHROMEDRIVER", _DRIVERS)
-        self._driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self._driver = subprocess.Popen(
+            [driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         try:
             self._url = f"http://127.0.0.1:{self._port()}/session"
             options = {

@@ -29,11 +29,17 @@ def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> N
         from embcli.pipeline.reports import lines_of
 
         queries += lines_of(params.words_from)
+    job = Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
+    if not queries and not params.centroid and not params.words_from:
+        from embcli.cli.prompt import prompt, wanted
+
+        if wanted(paths):
+            prompt(paths, params, job, short_names(paths), console)
+            return
     if not queries and not params.centroid:
         raise UsageError("no query: give a word or an expression such as 'king - man + woman', or --words-from FILE")
     from embcli.pipeline.reports import neighbors_report
 
-    job = Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
     shown = neighbors_report(paths, queries, params, job, short_names(paths))
     form = "jsonl" if console.json else params.format
     if form != "table":

@@ -40,9 +40,7 @@ def page(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, na
         raise UsageError(f"--html: a page shows one artifact, found {len(paths)}; write one for each")
     (artifact,) = _opened(paths)
     chosen = choose(artifact, 0, queries, params, names[0], job)
-    lost = _lost([chosen], chosen.missing, names)
-    if not chosen.words:
-        raise InputError(f"{names[0]}: has no words, so there is nothing to show")
+    lost = _lost(chosen.missing, names, not chosen.words)
     return _with(map_page(chosen, names[0], params, job), lost)
 
 
@@ -67,10 +65,8 @@ def _map(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job
     from embcli.report.plots import map_picture
 
     chosen = [choose(one, at, queries, params, names[at], job) for at, one in enumerate(artifacts)]
-    lost = _lost(chosen, [answer for one in chosen for answer in one.missing], names)
-    for one, name in zip(chosen, names, strict=True):
-        if not one.words:
-            raise InputError(f"{name}: none of the words is known, so there is nothing to draw")
+    missing = [answer for one in chosen for answer in one.missing]
+    lost = _lost(missing, names, any(not one.words for one in chosen))
     return _with(map_picture(chosen, names, params), lost)
 
 
@@ -81,9 +77,7 @@ def _analogies(
     from embcli.report.plots import analogy_picture
 
     found, missing = parallels(artifacts[0], queries, params, names[0], job)
-    lost = _lost(found, missing, names)
-    if not found:
-        raise InputError(f"{names[0]}: no analogy has an answer, so there is nothing to draw")
+    lost = _lost(missing, names, not found)
     return _with(analogy_picture(found, names[0], params), lost)
 
 
@@ -108,19 +102,17 @@ def _frequency(
     from embcli.report.curves import frequency_picture
 
     found = [by_frequency(one, at, queries, params, names[at], job) for at, one in enumerate(artifacts)]
-    lost = _lost([rows for one in found for rows in one.words] or not queries, [a for one in found for a in one.missing],
-                 names)  # fmt: skip
+    lost = _lost([answer for one in found for answer in one.missing], names, False)
     return _with(frequency_picture(found, params), lost)
 
 
-def _lost(found: Any, missing: Sequence[Answer], names: Sequence[str]) -> tuple[str, ...]:
-    """Return lines about unknown words. Raises InputError if nothing else was asked for and found."""
+def _lost(missing: Sequence[Answer], names: Sequence[str], nothing: bool) -> tuple[str, ...]:
+    """Return lines about unknown words. Raises InputError with them if ``nothing`` else is there to draw."""
     from embcli.report.answers import unanswered
 
     lines = tuple(unanswered(missing, names))
-    nothing = not found or all(not getattr(one, "words", True) for one in found) if found is not True else False
-    if lines and nothing:
-        raise InputError("; ".join(lines))
+    if nothing:
+        raise InputError("; ".join(lines) or f"{names[0]}: has nothing to draw")
     return lines
 
 

@@ -39,11 +39,16 @@ def neighbors_report(
 
     Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
     """
+    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    check_weight([artifact.kind for artifact in artifacts], params)
+    return answered(artifacts, queries, params, job, names)
+
+
+def answered(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
+    """Return the neighbors of queries in opened artifacts; see ``neighbors_report``."""
     from embcli.query.neighbors import exit_code, search
     from embcli.report.answers import answer_tables, unanswered
 
-    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
-    check_weight([artifact.kind for artifact in artifacts], params)
     answers = search(artifacts, queries, params, job, names)
     lost = unanswered(answers, names)
     if exit_code(answers):

@@ -109,8 +109,8 @@ def frequent(counts: Ints, n: int) -> Ints:
 class Parallel:
     """An analogy a - b + c = d as two arrows, from ``b`` to ``a`` and from ``c`` to ``d``.
 
-    ``points`` are the unit rows of a, b, c and d, and the sum of the first three as it stands, float64 (5, d). ``score``
-    is the cosine of d with the sum.
+    ``points`` are the unit rows of a, b, c and d, and the sum a - b + c as it stands, float64 (5, d). ``score`` is the
+    cosine of d with the sum.
     """
 
     a: str

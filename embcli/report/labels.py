@@ -67,15 +67,20 @@ def place(
                 box = (left - margin, bottom - margin / 2, left + width + margin, bottom + height + margin / 2)
                 if not _inside(box, bounds) or taken.count(box):
                     continue
+                line = list(_line(x, y, box)) if leader else []
+                if any(taken.count(spot) for spot in line):
+                    continue
                 price += 0.6 * dots.count((left, bottom, left + width, bottom + height))
                 if price < cost:
-                    best, cost = (Placed(left, bottom, leader), box), price
+                    best, cost = (Placed(left, bottom, leader), box, line), price
                 if cost < 0.05:
                     break
         if best is None:
             placed.append(None)
             continue
         taken.add(best[1])
+        for spot in best[2]:
+            dots.add(spot)
         placed.append(best[0])
         done += 1
     return placed
@@ -87,17 +92,26 @@ def _candidates(
     """Yield lower left corners, whether they need a leader, and what they cost, near ones first."""
     for i, (right, up) in enumerate(_BESIDE):
         slant = 0.75 if right and up else 1.0
-        left = x + right * gap * slant - (0 if right > 0 else width if right < 0 else width / 2)
-        low = y + up * gap * slant - (0 if up > 0 else height if up < 0 else height / 2)
+        left = x + right * gap * slant - width * (1 - right) / 2
+        low = y + up * gap * slant - height * (1 - up) / 2
         yield left, low, False, 0.01 * i
     for ring in _RINGS if needed else ():
         for i in range(_AROUND):
             angle = 2 * math.pi * i / _AROUND
-            right, up = math.cos(angle), math.sin(angle)
+            across, along = math.cos(angle), math.sin(angle)
             far = gap + ring * height
-            left = x + right * far - width * (1 - right) / 2
-            low = y + up * far - height * (1 - up) / 2
+            left = x + across * far - width * (1 - across) / 2
+            low = y + along * far - height * (1 - along) / 2
             yield left, low, True, ring
+
+
+def _line(x: float, y: float, box: Box) -> Iterator[Box]:
+    """Yield small boxes along the line from a point to the nearest place of a box, its ends left out."""
+    left, low = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
+    steps = int(math.hypot(left - x, low - y) / 4)
+    for i in range(1, steps):
+        across, along = x + (left - x) * i / steps, y + (low - y) * i / steps
+        yield across - 1, along - 1, across + 1, along + 1
 
 
 def _inside(box: Box, bounds: Box) -> bool:

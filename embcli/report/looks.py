@@ -17,8 +17,8 @@ from embcli.errors import InputError
 #: resolution of pictures made of pixels
 DPI = 160
 #: fonts that may know what the first one does not, for pixels: in an .svg the browser chooses
-_FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Noto Sans",
-          "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "Unifont")  # fmt: skip
+_FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+          "Noto Sans", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "Unifont")  # fmt: skip
 #: in an .svg text stays text; these are as wide as the one that labels are measured by, or stand in for it
 _FAMILIES = ("DejaVu Sans", "Verdana", "sans-serif")
 
@@ -59,8 +59,8 @@ def drawing(theme: Theme, form: str) -> Iterator[Any]:
         import matplotlib
         import matplotlib.figure
     except ImportError:
-        raise InputError("pictures need matplotlib, which is not installed: pip install 'embcli[plot]'; --html needs nothing"
-                         ) from None  # fmt: skip
+        what = "pictures need matplotlib, which is not installed: pip install 'embcli[plot]'; --html needs nothing"
+        raise InputError(what) from None
     for name in ("matplotlib", "matplotlib.font_manager"):  # a font that is not there is no news
         logging.getLogger(name).setLevel(logging.ERROR)
     with matplotlib.rc_context():
@@ -69,7 +69,7 @@ def drawing(theme: Theme, form: str) -> Iterator[Any]:
         yield matplotlib
 
 
-def _settings(theme: Theme, form: str) -> dict[str, Any]:
+def _settings(theme: Theme, form: str) -> Any:
     """Return matplotlib's settings."""
     families = _FAMILIES if form == "svg" else _installed()
     return {

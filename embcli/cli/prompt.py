@@ -50,7 +50,7 @@ def prompt(paths: Sequence[str], params: NeighborsParams, job: Job, names: Seque
     artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
     check_weight([artifact.kind for artifact in artifacts], params)
     for artifact, name in zip(artifacts, names, strict=True):
-        console.say(f"{name}: {len(_names(artifact, params)):,} to ask for")
+        console.say(f"{name}: {len(_names(artifact, params)):,} names to ask for")
     console.say(
         "type a word, or an expression such as 'king - man + woman'; Tab completes, :help says more, :quit leaves"
     )
@@ -144,14 +144,14 @@ def _setting(field: Field, params: NeighborsParams) -> str:
 def _help(params: NeighborsParams) -> list[str]:
     """Return what can be typed."""
     lines = [
-        "  king                   the nearest neighbors of a word",
-        "  king - man + woman     of a sum of words, blanks around + and -",
-        "  man : king :: woman : ?   the same, written as an analogy",
+        "  king                           the nearest neighbors of a word",
+        "  king - man + woman             of a sum of words, blanks around + and -",
+        "  man : king :: woman : ?        the same, written as an analogy",
     ]
     for flag, field in _SETTINGS.items():
         values = "|".join(field.choices) or ("on|off" if field.kind is bool else "N")
-        lines.append(f"  {f':{flag} {values}':<24} {field.opt.help} Now {_setting(field, params).partition(': ')[2]}.")
-    return [*lines, "  :quit                    leave, as does the end of input (Ctrl-D)"]
+        lines.append(f"  {f':{flag} {values}':<30} {field.opt.help} Now {_setting(field, params).partition(': ')[2]}.")
+    return [*lines, "  :quit                          leave, as does the end of input (Ctrl-D)"]
 
 
 class _Editor:

@@ -68,8 +68,7 @@ def place(
                 if not _inside(box, bounds) or taken.count(box):
                     continue
                 line = list(_line(x, y, box)) if leader else []
-                if any(taken.count(spot) for spot in line):
-                    continue
+                price += 3 * sum(taken.count(spot) > 0 for spot in line)
                 price += 0.6 * dots.count((left, bottom, left + width, bottom + height))
                 if price < cost:
                     best, cost = (Placed(left, bottom, leader), box, line), price

@@ -17,6 +17,12 @@ from samples import save
 
 from embcli.artifacts.schema import Vectors, Words
 
+#: a script that copies the dots that are drawn (the copy is read, since reading a canvas slows it down): p
+PIXELS = """const d = document.getElementById('dots'), copy = document.createElement('canvas');
+    copy.width = d.width; copy.height = d.height;
+    const pen = copy.getContext('2d', {willReadFrequently: true});
+    pen.drawImage(d, 0, 0);
+    const p = pen.getImageData(0, 0, d.width, d.height).data;"""
 ODD = ["<b>&amp;", "</script><script>alert(1)</script>", 'quo"te', "{css}", "東京", "\u2028", " ", "a\tb", "plain"]
 
 
@@ -65,7 +71,7 @@ def test_places_are_those_of_the_principal_components(chain: Path, pages: Path) 
     table = np.load(chain / "vectors.npz")["vectors"].astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     centred = table - table.mean(0)
-    due = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    due = centred @ np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
     places = inside(pages / "all.html")["places"].reshape(-1, 2).astype(np.float64)
     for axis in (0, 1):
         assert abs(np.corrcoef(places[:, axis], due[:, axis])[0, 1]) > 0.9999
@@ -83,6 +89,7 @@ def test_the_same_bytes_whatever_the_threads(pages: Path, tmp_path: Path) -> Non
 
 def test_a_page_asks_for_nothing_from_outside(pages: Path) -> None:
     text = (pages / "odd.html").read_text(encoding="utf-8")
+    text = re.sub(r'(id="data">).*', r"\1</script>", text)  # base64 may spell anything
     assert not re.search(r"https?:|//[a-z]|@import|\bsrc=|<link(?! rel=\"icon\" href=\"data:,\")", text)
     assert "default-src 'none'" in text and text.count("<script") == 2 and text.count("</script>") == 2
 
@@ -152,10 +159,9 @@ def test_the_word_under_the_mouse_is_named_and_a_click_chooses_it(browser: Brows
 def test_light_and_dark(browser: Browser, pages: Path) -> None:
     browser.open(pages / "all.html")
     look = "return getComputedStyle(document.body).backgroundColor"
-    corner = "const d = document.getElementById('dots'); return [...d.getContext('2d').getImageData(1, 1, 1, 1).data].slice(0, 3)"
-    assert browser.run(look) == "rgb(255, 255, 255)" and browser.until(corner) == [255, 255, 255]
+    assert browser.run(look) == "rgb(255, 255, 255)" and browser.until(f"{PIXELS} return p[0] === 255")
     browser.run("document.getElementById('theme').click()")
-    browser.until(f"{corner[:-1].replace('return', 'return (')})[0] === 20")
+    browser.until(f"{PIXELS} return p[0] === 20")
     assert browser.run(look) == "rgb(20, 23, 28)"
     assert browser.console() == []
 
@@ -163,12 +169,12 @@ def test_light_and_dark(browser: Browser, pages: Path) -> None:
 def test_fifty_thousand_points_are_drawn_and_moved(browser: Browser, pages: Path) -> None:
     browser.open(pages / "big.html")
     browser.until("return document.querySelector('aside p')")
-    drawn = """const d = document.getElementById('dots'), p = d.getContext('2d').getImageData(0, 0, d.width, d.height).data;
-        let n = 0; for (let i = 0; i < p.length; i += 4) n += p[i] !== 255; return n;"""
+    drawn = f"{PIXELS} let n = 0; for (let i = 0; i < p.length; i += 4) n += p[i] !== 255; return n;"
     first = browser.until(drawn)
     assert first > 20_000
     frames = browser.wait(
-        """const done = arguments[arguments.length - 1], over = document.getElementById('over');
+        """
+        const done = arguments[arguments.length - 1], over = document.getElementById('over');
         let i = 0;
         const step = () => {
           if (i++ === 30) { done(i); return; }

@@ -292,6 +292,20 @@ class Vectors(Artifact):
     epoch_lr: Any = None
     labels: Words | None = None
 
+    @property
+    def summed(self) -> bool:
+        """Whether ``vectors`` are the words' own rows plus ``contexts`` already (GloVe)."""
+        return self.meta.get("step") == "glove" and self.options.get("output") == "sum"
+
+    def addends(self, table: str) -> list[Any]:
+        """Return the arrays that a table is the sum of: input is ``vectors``, output ``contexts``, sum both together.
+
+        None is in it where an array is missing. What is a sum already is not added to once more.
+        """
+        if table == "sum" and self.summed:
+            return [self.vectors]
+        return {"input": [self.vectors], "output": [self.contexts], "sum": [self.vectors, self.contexts]}[table]
+
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
         _same("words", len(self.words), len(self.vectors))

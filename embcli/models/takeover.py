@@ -90,7 +90,9 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
             "with --gaps close"
         )
     tables = tables_for(tokens, params, len(rows.order), job)
-    _copy(old, "vectors", tables.inputs, rows.order)
+    if old.summed and old.word_rows is None:
+        job.note(f"{name}: holds sums of both tables only (--no-state); the input table starts from these")
+    _copy(old, "word_rows" if old.summed and old.word_rows is not None else "vectors", tables.inputs, rows.order)
     tables.inputs[rows.order[n:], :dim] = fresh_rows(job.seed, dim, n, len(rows.order))
     unigram = np.zeros(len(rows.order), np.int64)
     unigram[:n] = old.unigram
@@ -168,8 +170,9 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
         list(stats["words"]), list(stats.get("heldout_loss", [])), list(stats["intervals"]["words"]),
         list(stats["intervals"]["loss"]),
     )  # fmt: skip
+    options = dict(meta["options"]) | {"stop_when_flat": params.stop_when_flat}
     return Beginning(
-        params, dict(meta["options"]), _corpus(tokens, old.words, unigram, rows), tables, old.words, unigram,
+        params, options, _corpus(tokens, old.words, unigram, rows), tables, old.words, unigram,
         rows.moved, stats.get("appended"), history,
     )  # fmt: skip
 

@@ -117,9 +117,7 @@ class Trainer:
                 figures.intervals.append((min(stop * per_block, size), float(sums[0] / sums[1])))
             whole += sums
         self._check(number, whole[0], tables=True)
-        if whole[1] == 0:
-            raise NumbersError("no word has another one in its window: nothing to predict (rows of one word?)")
-        figures.loss, figures.predictions = float(whole[0] / whole[1]), int(whole[1])
+        figures.loss, figures.predictions = float(whole[0] / max(whole[1], 1)), int(whole[1])
         return figures
 
     def _text(self, number: int) -> Text:

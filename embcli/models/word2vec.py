@@ -17,6 +17,7 @@ from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.models.begin import Beginning, afresh, plan_of
 from embcli.models.heldout import HeldOut
+from embcli.models.resuming import nothing_left
 from embcli.models.takeover import from_file, resumed
 from embcli.models.trainer import Figures, Trainer
 from embcli.models.watch import Watch, is_flat
@@ -72,7 +73,8 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
             if params.checkpoint is not None:
                 _save(begun, tokens, params.checkpoint, job)
     else:
-        job.note(f"{params.resume}: all {done} epochs were done; nothing is trained")
+        job.note(nothing_left(params.resume, done, done < last))
+        last = done
     if done < last:
         job.note(f"the loss fell by less than {begun.params.stop_when_flat:g} of itself: stopped after epoch {done}")
     return _artifact(begun, begun.params.context_vectors is not False, begun.params.state is not False)
@@ -116,9 +118,14 @@ def _epoch(
         job.epoch(event | {"words": read, "loss": loss, "lr": rate})
 
     job.epoch(event | {"words": 0, "loss": None, "lr": None})
-    figures = _trained(trainer, number, tell, begun)
-    tell(words, figures.loss, figures.lr)
     history = begun.history
+    figures = _trained(trainer, number, tell, begun)
+    if not figures.predictions:  # a handful of words, most of them left out at random
+        job.note(
+            f"epoch {number}: no pair was drawn; its loss is that of the epoch before (--sample 0 keeps all words)"
+        )
+        figures.loss = history.loss[-1]
+    tell(words, figures.loss, figures.lr)
     history.loss.append(figures.loss)
     history.lr.append(figures.lr)
     history.predictions.append(figures.predictions)
@@ -137,12 +144,14 @@ def _epoch(
 def _trained(trainer: Trainer, number: int, tell: Callable[[int, float, float], None], begun: Beginning) -> Figures:
     """Return the figures of an epoch, or raise NumbersError that names the text and what to do."""
     try:
-        return trainer.epoch(number - 1, tell)
+        figures = trainer.epoch(number - 1, tell)
     except NumbersError as e:
-        hint = ""
-        if begun.params.sample and "nothing to predict" in str(e):
-            hint = f"; --sample {begun.params.sample:g} leaves frequent words out, --sample 0 keeps all"
-        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {e}{hint}") from None
+        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {e}") from None
+    if not figures.predictions and not begun.history.loss:
+        hint = f"; --sample {begun.params.sample:g} leaves frequent words out, --sample 0 keeps all"
+        what = f"no word has another one in its window: nothing to predict{hint if begun.params.sample else ''}"
+        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {what}")
+    return figures
 
 
 def _save(begun: Beginning, tokens: Tokens, path: str, job: Job) -> None:

@@ -45,10 +45,7 @@ class DenseRows:
             raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
         self.name = name
         self.counts: Any = None if table == "documents" else artifact.unigram
-        self._tables = {
-            "input": [artifact.vectors], "output": [artifact.contexts], "sum": [artifact.vectors, artifact.contexts],
-            "documents": [artifact.documents],
-        }[table]  # fmt: skip
+        self._tables = [artifact.documents] if table == "documents" else artifact.addends(table)
         self.shape: tuple[int, int] = self._tables[0].shape
         self.words = self.names = artifact.words
         self.also: Words | None = None

@@ -121,7 +121,7 @@ class Word2vecParams(Params):
 class GloveParams(Params):
     """Options of ``glove`` (names as in the README's table)."""
 
-    dim: Annotated[int, Opt("Dimensions of each of the two tables.", ("-d",), min=1, max=10_000_000)] = 100
+    dim: Annotated[int, Opt("Dimensions of each of the two tables.", ("-d",), min=1, max=100_000)] = 100
     epochs: Annotated[int, Opt("Passes over the cells.", ("-e",), min=1, max=100_000)] = 15
     lr: Annotated[float, Opt("Rate on the gradient; AdaGrad makes the steps smaller as gradients add up.", above=0)] = (
         0.05

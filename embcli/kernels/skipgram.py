@@ -12,11 +12,15 @@ from embcli.kernels.predict import predict
 
 @inner_kernel
 def list_contexts(room, first, stop, centre):  # type: ignore[no-untyped-def]
-    """List the input rows of places [first, stop) but the centre as sources and targets; return how many."""
+    """List the input rows of places [first, stop) but the centre as sources and targets; return how many.
+
+    The weight of each is how many rows it is the mean of.
+    """
     q = 0
     for place in range(first, stop):
         if place != centre and room.places[0, place] >= 0:
             room.sources[q] = room.targets[q] = room.places[1, place]
+            room.weights[q] = room.places[3, place]
             q += 1
     return q
 

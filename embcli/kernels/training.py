@@ -13,11 +13,13 @@ import numpy as np
 
 from embcli.kernels._jit import inner_kernel
 from embcli.kernels.cbow import predict_from_all
-from embcli.kernels.copies import AHEAD, ask_for, merge, row_of
+from embcli.kernels.copies import AHEAD, ask_for, merge, row_of, rows_of, sum_steps
 from embcli.kernels.draws import GOLD, LOW, S32, U, mix
+from embcli.kernels.means import PARTS, spread
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, choose_outputs, fetch_negatives, list_all
 from embcli.kernels.skipgram import list_contexts, predict_from_each
 from embcli.kernels.teams import fetch_add, wait_for
+from embcli.kernels.vectors16 import change_row
 
 
 class Text(NamedTuple):
@@ -38,7 +40,7 @@ class Course(NamedTuple):
     """How the text is walked and how fast is learned.
 
     cbow, mean, fixed : which input, and whether windows are whole.  window : places on each side, >= 1.
-    share : tokens of a lane's share.  lr, min_lr : float64, rates at token 0 and at token ``total``.
+    lanes : shares of a block.  share : tokens of a lane's share.  lr, min_lr : float64, rates at token 0 and at token ``total``.
     done : tokens read before this epoch.
     """
 
@@ -46,6 +48,7 @@ class Course(NamedTuple):
     mean: bool
     fixed: bool
     window: int
+    lanes: int
     share: int
     lr: float
     min_lr: float
@@ -64,6 +67,7 @@ def note(text, course, inputs, room, lane, base, token, place):  # type: ignore[
     room.places[0, place] = -1 if gap else w
     room.places[1, place] = 0 if gap else row_of(inputs, lane, base, w)
     room.places[2, place] = course.window
+    room.places[3, place] = 0 if gap else rows_of(inputs, w)
     if not course.fixed:
         room.places[2, place] -= np.int64((x & LOW) * U(course.window) >> S32)
     return True
@@ -84,7 +88,7 @@ def collect(text, course, inputs, room, lane, base, row, first, stop):  # type: 
         token -= 1
     b = course.window
     for token in range(first, stop):
-        if token + AHEAD < stop and text.ids[token + AHEAD] < len(inputs.table):
+        if token + AHEAD < stop and text.ids[token + AHEAD] < len(text.limits) - 1:
             ask_for(inputs, lane, np.int64(text.ids[token + AHEAD]))
         if note(text, course, inputs, room, lane, base, token, b):
             b += 1
@@ -139,33 +143,63 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, first, st
 
 
 @inner_kernel
+def bring_back(inputs, lane):  # type: ignore[no-untyped-def]
+    """Add the steps of one lane's words to their rows, whatever others do to them meanwhile."""
+    for place in range(inputs.used[lane, 0]):
+        at = 4 * inputs.table.shape[1] * (lane * inputs.copies.shape[1] + place)
+        change_row(inputs.before.ctypes.data + at, inputs.copies.ctypes.data + at, inputs.table.shape[1] >> 4)
+    spread(inputs, lane, lane + 1, 0, PARTS)
+
+
+@inner_kernel
+def merge_block(inputs, outputs, room, lanes, base, at):  # type: ignore[no-untyped-def]
+    """Merge what the lanes did, together with the other threads; ``at`` is the block's place in ``control``."""
+    listed = len(inputs.lists) > 0
+    parts = 2 * lanes + PARTS * listed
+    part = fetch_add(at + 16, 1)
+    while part < parts:
+        if part >= 2 * lanes:
+            wait_for(at + 32, lanes)
+            spread(inputs, 0, lanes, part - 2 * lanes, part - 2 * lanes + 1)
+        elif part >= lanes:
+            merge(outputs, part - lanes, base, room.vectors.ctypes.data)
+        elif listed:
+            sum_steps(inputs, part, base)
+            fetch_add(at + 32, 1)
+        else:
+            merge(inputs, part, base, room.vectors.ctypes.data)
+        fetch_add(at + 24, 1)
+        part = fetch_add(at + 16, 1)
+    wait_for(at + 24, parts)
+
+
+@inner_kernel
 def train_blocks(text, course, goal, inputs, outputs, room, thread, base, start, stop, totals, control):  # type: ignore[no-untyped-def]
     """Train blocks [start, stop) together with the other threads that are in here; all leave when all is done.
 
-    base : of the first block's marks; each block takes as many numbers as copies there can be.
-    control : int64 (blocks, 8), zeros: lanes claimed and done, merges claimed and done.
+    base : of the first block's marks; each block takes as many numbers as copies there can be, each share where
+    threads write to the tables.
+    control : int64 (blocks, 8), zeros: lanes claimed and done, merges claimed and done, sums of steps done.
     """
-    lanes, size = inputs.marks.shape[1], len(text.ids)
-    step = max(inputs.copies.shape[1], outputs.copies.shape[1])
+    lanes, size = course.lanes, len(text.ids)
+    step, alone = max(inputs.copies.shape[1], outputs.copies.shape[1]), outputs.copies.shape[1] == 0
     for block in range(start, stop):
         at = control.ctypes.data + 64 * (block - start)
         lane = fetch_add(at, 1)
         while lane < lanes:
-            inputs.used[lane, 0] = outputs.used[lane, 0] = 0
+            own, mark = (thread, base + lane * step) if alone else (lane, base)
+            inputs.used[own, 0] = outputs.used[own, 0] = 0
             first = min((block * lanes + lane) * course.share, size)
             last = min(first + course.share, size)
-            account = lane if step else thread
             if first < last:
-                train_share(text, course, goal, inputs, outputs, room, account, base, first, last, totals)
+                train_share(text, course, goal, inputs, outputs, room, own, mark, first, last, totals)
+            if alone and step:
+                bring_back(inputs, own)
             fetch_add(at + 8, 1)
             lane = fetch_add(at, 1)
-        if step == 0:
+        if alone:
+            base += lanes * step
             continue
         wait_for(at + 8, lanes)
-        part = fetch_add(at + 16, 1)
-        while part < 2 * lanes:
-            merge(inputs if part < lanes else outputs, part % lanes, base, room.vectors.ctypes.data)
-            fetch_add(at + 24, 1)
-            part = fetch_add(at + 16, 1)
-        wait_for(at + 24, 2 * lanes)
+        merge_block(inputs, outputs, room, lanes, base, at)
         base += step

@@ -70,12 +70,13 @@ class Trainer:
         unigram = np.asarray(tokens.unigram)
         if len(unigram) < 2 or len(tokens.ids) < 2:
             raise NumbersError("fewer than two words: nothing to predict (lower --min-count, or give more text)")
-        self.share = share_of(plan, tokens)
+        self.share = share_of(plan, tokens, tables.lists)
         self.goal = goal_of(plan, unigram)
         self.limits = keep_limits(unigram, plan.sample)
         self.held = np.zeros(len(tokens.row_offsets) - 1, np.bool_) if held is None else held
-        self.inputs = side_of(tables.inputs, plan, self.share + 2 * plan.window)
-        self.outputs = side_of(tables.outputs, plan, outputs_of_share(self.goal, self.share))
+        threads = job.threads
+        self.inputs = side_of(tables.inputs, plan, self.share + 2 * plan.window, threads, tables.lists)
+        self.outputs = side_of(tables.outputs, plan, outputs_of_share(self.goal, self.share), threads)
         self.rooms = [room_of(self.goal, plan, self.share, tables.inputs.shape[1]) for _ in range(job.threads)]
         self.mark = 1
 
@@ -129,11 +130,12 @@ class Trainer:
     def _course(self, number: int) -> Course:
         plan, size = self.plan, len(self.tokens.ids)
         kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window)
-        return Course(*kind, plan.window, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size)
+        return Course(*kind, plan.window, plan.lanes, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size)
 
     def _chunk(self, text: Text, course: Course, start: int, end: int, totals: NDArray[np.float64]) -> float:
         """Train blocks [start, end) on all threads; return the seconds it took."""
-        step = max(self.inputs.copies.shape[1], self.outputs.copies.shape[1])
+        plan = self.plan
+        step = max(self.inputs.copies.shape[1], self.outputs.copies.shape[1]) * (plan.lanes if plan.hogwild else 1)
         if self.mark + (end - start + 1) * step > LAST_MARK:
             self.inputs.marks.fill(0)
             self.outputs.marks.fill(0)

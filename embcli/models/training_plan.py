@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embcli.kernels.means import PARTS, by_part, mean_rows
 from embcli.kernels.vectors16 import WIDTH
 from embcli.models.starts import fresh_rows
 
@@ -58,17 +59,39 @@ def aligned(*shape: int) -> NDArray[np.float32]:
     return raw[skip : skip + size].reshape(shape)
 
 
+class Lists(NamedTuple):
+    """The rows of the input table that each word is the mean of (``kernels.means.by_part``); none: each is its own.
+
+    starts : int64 (words * PARTS + 1,).  rows : int32.
+    """
+
+    starts: NDArray[np.int64] = np.zeros(0, np.int64)
+    rows: NDArray[np.int32] = np.zeros(0, np.int32)
+
+    @classmethod
+    def of(cls, offsets: NDArray[np.int64], rows: NDArray[np.int32]) -> Lists:
+        """Return the lists by part of words whose rows are rows[offsets[w]:offsets[w + 1]], at least one each."""
+        made = cls(np.empty((len(offsets) - 1) * PARTS + 1, np.int64), np.empty(len(rows), np.int32))
+        by_part(offsets, rows, *made)
+        return made
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each word has."""
+        return np.diff(self.starts[::PARTS])
+
+
 class Tables:
     """The two tables, rows padded with zeros to whole cache lines.
 
-    inputs : float32 (V, padded).  outputs : float32 (V, padded), of the tree (V - 1, padded).
+    inputs : float32 (V, padded).  lists : where there are any, a word is the mean of several of these rows.  outputs : float32 (V, padded), of the tree (V - 1, padded).
     dim : columns that are used; ``vectors`` and ``contexts`` are views of them.
     """
 
-    def __init__(self, words: int, nodes: int, dim: int) -> None:
-        self.dim = dim
+    def __init__(self, rows: int, nodes: int, dim: int, lists: Lists = Lists()) -> None:  # noqa: B008
+        self.dim, self.lists = dim, lists
         width = -(-dim // WIDTH) * WIDTH
-        self.inputs, self.outputs = aligned(words, width), aligned(nodes, width)
+        self.inputs, self.outputs = aligned(rows, width), aligned(nodes, width)
 
     @classmethod
     def fresh(cls, plan: Plan, words: int) -> Tables:
@@ -85,6 +108,14 @@ class Tables:
         tables = cls(len(inputs), len(outputs), inputs.shape[1])
         tables.vectors[:], tables.contexts[:] = inputs, outputs
         return tables
+
+    def words(self, first: int, stop: int) -> NDArray[np.float32]:
+        """Return the vectors of words [first, stop), float32 (words, dim): rows of the input table, or means of some."""
+        if not len(self.lists.rows):
+            return self.vectors[first:stop]
+        made = aligned(stop - first, self.inputs.shape[1])
+        mean_rows(self.inputs, *self.lists, first, made)
+        return made[:, : self.dim]
 
     @property
     def vectors(self) -> NDArray[np.float32]:

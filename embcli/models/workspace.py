@@ -12,28 +12,33 @@ from embcli.artifacts.schema import Tokens
 from embcli.errors import NumbersError
 from embcli.kernels.copies import Side
 from embcli.kernels.draws import alias_cells, keep_limits
+from embcli.kernels.means import PARTS
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, TREE, Goal, Room
 from embcli.kernels.tree import Tree, huffman
 from embcli.kernels.vectors16 import WIDTH
-from embcli.models.training_plan import Plan, aligned
+from embcli.models.training_plan import Lists, Plan, aligned
 
 #: blocks that an epoch has at least, if shares need not be shorter than a token for it
 BLOCKS = 1000
 #: rate times the steps that the busiest row takes in a block, at most: beyond, lanes that do not see each other push
 #: it too far (hierarchical softmax, the root: 50 is worse, 130 worse still, 270 diverges)
 PUSH = 25.0
+NONE = Lists()
 KINDS = {"negative": NEGATIVE, "hierarchical": TREE, "softmax": SOFTMAX}
 
 
-def share_of(plan: Plan, tokens: Tokens) -> int:
+def share_of(plan: Plan, tokens: Tokens, lists: Lists = NONE) -> int:
     """Return the tokens of a lane's share: the plan's ``block``, or fewer for a short text or for busy rows."""
     size = len(tokens.ids)
-    calm = PUSH / (plan.lanes * plan.lr * max(busiest(plan, np.asarray(tokens.unigram), size), 1e-12))
+    calm = PUSH / (plan.lanes * plan.lr * max(busiest(plan, np.asarray(tokens.unigram), size, lists), 1e-12))
     return max(1, min(plan.block, size // (BLOCKS * plan.lanes), int(min(calm, size))))
 
 
-def busiest(plan: Plan, unigram: NDArray[np.int64], size: int) -> float:
-    """Return how many steps the row that takes most of them takes for a token of the text, roughly."""
+def busiest(plan: Plan, unigram: NDArray[np.int64], size: int, lists: Lists = NONE) -> float:
+    """Return how many steps the row that takes most of them takes for a token of the text, roughly.
+
+    Of a word with several rows: their mean.
+    """
     kept = unigram / max(size, int(unigram.sum()), 1) * (keep_limits(unigram, plan.sample)[:-1] / 2.0**32)
     top, all_kept = float(kept.max()), float(kept.sum())
     contexts = 2 * plan.window if plan.fixed_window else plan.window + 1
@@ -44,7 +49,16 @@ def busiest(plan: Plan, unigram: NDArray[np.int64], size: int) -> float:
         return max(predictions, contexts) * top
     noise = noise_of(plan, unigram)
     output = predictions * (top + all_kept * plan.negative * float(noise.max() / noise.sum()))
+    if len(lists.rows):
+        top = most_shared(kept, lists)
     return max(output, contexts * top * (1 + plan.negative))
+
+
+def most_shared(kept: NDArray[np.float64], lists: Lists) -> float:
+    """Return the largest mean over a word's rows of the sum of ``kept`` over all words that have the row."""
+    sizes = lists.sizes
+    by_row = np.bincount(lists.rows, np.repeat(kept, sizes))
+    return float((np.add.reduceat(by_row[lists.rows], lists.starts[:-1:PARTS]) / sizes).max())
 
 
 def noise_of(plan: Plan, unigram: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -71,12 +85,19 @@ def outputs_of_share(goal: Goal, share: int) -> int:
     return len(goal.cells) if goal.loss == SOFTMAX else share * int(np.diff(goal.path_offsets).max())
 
 
-def side_of(table: NDArray[np.float32], plan: Plan, capacity: int) -> Side:
-    """Return a table with room for the lanes' copies; without, if threads write to the table itself."""
-    capacity = 0 if plan.hogwild else min(capacity, len(table))
-    marks = np.zeros((len(table), plan.lanes) if capacity else (1, plan.lanes), np.int32)
-    rows, used = np.zeros((plan.lanes, capacity), np.int32), np.zeros((plan.lanes, 8), np.int64)
-    return Side(table, aligned(plan.lanes, capacity, table.shape[1]), marks, rows, used)
+def side_of(table: NDArray[np.float32], plan: Plan, capacity: int, threads: int, lists: Lists = NONE) -> Side:
+    """Return a table with room for the lanes' copies; without, if threads write to the table itself.
+
+    Means of rows are always copies, of the threads if those write to the table.
+    """
+    listed = bool(len(lists.rows))
+    words = len(lists.sizes) if listed else len(table)
+    capacity = 0 if plan.hogwild and not listed else min(capacity, words)
+    lanes = max(plan.lanes, threads) if plan.hogwild else plan.lanes
+    marks = np.zeros((words, lanes) if capacity else (1, lanes), np.int32)
+    rows, used = np.zeros((lanes, capacity), np.int32), np.zeros((lanes, 8), np.int64)
+    copies, before = (aligned(lanes, size, table.shape[1]) for size in (capacity, capacity * listed))
+    return Side(table, copies, marks, rows, used, lists.starts, lists.rows, before)
 
 
 def room_of(goal: Goal, plan: Plan, share: int, width: int) -> Room:
@@ -86,9 +107,10 @@ def room_of(goal: Goal, plan: Plan, share: int, width: int) -> Room:
     signs = aligned(inputs * outputs + WIDTH if goal.loss == NEGATIVE else 0)
     signs[:] = np.where(np.arange(len(signs)) % outputs == 0, 1, -1)
     return Room(
-        places=np.zeros((3, share + 2 * plan.window), np.int64),
+        places=np.zeros((4, share + 2 * plan.window), np.int64),
         sources=np.zeros(2 * plan.window, np.uint64),
         targets=np.zeros(2 * plan.window, np.uint64),
+        weights=np.zeros(2 * plan.window, np.float32),
         outputs=np.zeros(outputs, np.uint64),
         ahead=np.zeros(2 * goal.negative, np.int64),
         scores=aligned(inputs * outputs + WIDTH),

@@ -1,9 +1,9 @@
 """CBOW: one centre word is predicted from the mean or the sum of its contexts' input rows (Mikolov et al. 2013).
 
-x = scale * sum of rows, scale 1 / (number of rows) or 1, and every row takes the whole step of x, -lr dL/dx, as in word2vec's code.
-For sums that is the gradient; for means it is q times the gradient, which Irsoy et al. 2021 call a mistake and mend.
-Mended, the usual rate 0.05 is much too low (3 epochs of 2.6 M words, WordSim-353: .12, at 0.2 .43; as it is here .29,
-gensim .30). Where a context is the mean of several rows, all of these are rows of the sum.
+x = scale * sum of rows, scale 1 / (number of rows) or 1, and every row takes the whole step of x, -lr dL/dx, as in
+word2vec's code. For sums that is the gradient; for means it is q times that, which Irsoy et al. 2021 call a mistake and
+mend. Mended, the usual rate 0.05 is much too low (3 epochs of 2.6 M words, WordSim-353: .12, at 0.2 .43; as it is
+here .29, gensim .30). Where a context is the mean of several rows, all of these are rows of the sum.
 """
 
 from __future__ import annotations

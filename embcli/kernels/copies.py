@@ -86,7 +86,7 @@ def rows_of(side, word):  # type: ignore[no-untyped-def]
 
 @inner_kernel
 def sum_steps(side, lane, base):  # type: ignore[no-untyped-def]
-    """Put the sum of all lanes' steps into ``before`` for words whose first copy is this lane's; -1 in ``rows`` else."""
+    """Put all lanes' steps into ``before`` for words whose first copy is this lane's; -1 in ``rows`` else."""
     lanes, stride = side.marks.shape[1], side.table.shape[1] * 4
     n, size = stride >> 6, side.copies.shape[1] * stride
     copies, before = side.copies.ctypes.data, side.before.ctypes.data

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
@@ -72,10 +71,11 @@ def mean_row(table, n, starts, lists, word, target):  # type: ignore[no-untyped-
 
 
 @kernel
-def mean_rows(table, starts, lists, first, out):  # type: ignore[no-untyped-def]
-    """Put the means of words first, first + 1, ... into ``out``, float32 (words, padded) like the table."""
+def mean_rows(table, starts, lists, words, out):  # type: ignore[no-untyped-def]
+    """Put the means of some words, int64, into ``out``, float32 (words, padded) like the table."""
+    n = table.shape[1] >> 4
     for i in range(len(out)):
-        mean_row(table.ctypes.data, table.shape[1] >> 4, starts, lists, first + i, out[i].ctypes.data)
+        mean_row(table.ctypes.data, n, starts, lists, words[i], out.ctypes.data + 64 * n * i)
 
 
 @kernel

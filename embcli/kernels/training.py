@@ -40,7 +40,8 @@ class Course(NamedTuple):
     """How the text is walked and how fast is learned.
 
     cbow, mean, fixed : which input, and whether windows are whole.  window : places on each side, >= 1.
-    lanes : shares of a block.  share : tokens of a lane's share.  lr, min_lr : float64, rates at token 0 and at token ``total``.
+    lanes : shares of a block.  share : tokens of a lane's share.
+    lr, min_lr : float64, rates at token 0 and at token ``total``.
     done : tokens read before this epoch.
     """
 

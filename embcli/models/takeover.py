@@ -16,11 +16,12 @@ from embcli.artifacts import store
 from embcli.artifacts.schema import Tokens, Vectors, Words
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
-from embcli.models.begin import Beginning, History, completed, options_of, tables_for
-from embcli.models.starts import fresh_rows
+from embcli.models.begin import Beginning, History, completed, fill_fresh, options_of, tables_for
+from embcli.models.ngram_rows import NgramRows
+from embcli.models.starts import REACH, fresh_rows
 from embcli.models.training_plan import Tables
 from embcli.query.lookup import find
-from embcli.spec import Word2vecParams, recorded
+from embcli.spec import FastTextParams, Word2vecParams, recorded
 
 Ints = NDArray[np.int64]
 
@@ -63,8 +64,8 @@ def _corpus(tokens: Tokens, words: Words, unigram: Ints, rows: Rows) -> Tokens:
     return replace(tokens, words=Words.of([words.bytes_at(i) for i in back.tolist()]), unigram=unigram[back])
 
 
-def _read(path: str) -> Vectors:
-    found = store.read(path, ("vectors",), command="word2vec")
+def _read(path: str, params: Word2vecParams) -> Vectors:
+    found = store.read(path, ("vectors",), command=params.command)
     assert isinstance(found, Vectors)
     return found
 
@@ -83,7 +84,7 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     NumbersError : there are not two words in the text.
     """
     assert params.init is not None
-    old = _read(params.init)
+    old = _read(params.init, params)
     name, dim = old.path or params.init, old.vectors.shape[1]
     if params.dim not in (None, dim):
         raise UsageError(f"--dim {params.dim:,}: {name} has {dim:,} dimensions; leave --dim out")
@@ -94,23 +95,50 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
             f"{tokens.path or 'tokens'}: keeps gaps, whose id is that of the first word it lacks in {name}; encode it "
             "with --gaps close"
         )
-    tables = tables_for(tokens, params, len(rows.order), job)
-    _copy(old, "vectors", tables.inputs, rows.order)
-    tables.inputs[rows.order[n:], :dim] = fresh_rows(job.seed, dim, n, len(rows.order))
     unigram = np.zeros(len(rows.order), np.int64)
     unigram[:n] = old.unigram
     unigram[rows.place] += np.asarray(tokens.unigram)
-    _take_outputs(tables, old, unigram, rows, params, name, job)
     words = old.words
     if len(rows.fresh):
         both = [old.words.bytes_at(i) for i in range(n)] + [tokens.words.bytes_at(i) for i in rows.fresh.tolist()]
         words = Words.of(both)
+    corpus = _corpus(tokens, words, unigram, rows)
+    ngrams = _ngrams(old, corpus.words, params, name, job)
+    tables = tables_for(tokens, params, ngrams, job)
+    _take_inputs(tables, old, ngrams, rows, params, job.seed)
+    _take_outputs(tables, old, unigram, rows, params, name, job)
     job.note(f"{name}: {n:,} words, {len(tokens.words) - len(rows.fresh):,} of them in the text; "
              f"{len(rows.fresh):,} words appended")  # fmt: skip
     return Beginning(
-        params, options_of(params, old.digest), _corpus(tokens, words, unigram, rows), tables, words, unigram,
-        rows.moved, len(rows.fresh),
+        params, options_of(params, old.digest), corpus, tables, ngrams, words, unigram, rows.moved, len(rows.fresh),
     )  # fmt: skip
+
+
+def _ngrams(old: Vectors, words: Words, params: Word2vecParams, name: str, job: Job) -> NgramRows:
+    """Return the n-gram rows for these words, with all that the file has. UsageError if its n-grams are others."""
+    if old.ngram_rows is None or not isinstance(params, FastTextParams):
+        if isinstance(params, FastTextParams):
+            job.note(f"{name}: has no n-grams; its vectors are the words' own rows, rows of n-grams start at random")
+        return NgramRows.of(words, params)
+    for option in ("min_n", "max_n", "buckets"):
+        if getattr(params, option) != old.options[option]:
+            flag = "--" + option.replace("_", "-")
+            raise UsageError(f"{flag} {getattr(params, option)}: {name} has {old.options[option]}; give {flag} "
+                             f"{old.options[option]}")  # fmt: skip
+    return NgramRows.of(words, params, np.asarray(old.ngram_buckets))
+
+
+def _take_inputs(
+    tables: Tables, old: Vectors, ngrams: NgramRows, rows: Rows, params: Word2vecParams, seed: int
+) -> None:
+    """Take over the input table: rows of words, and of n-grams where both have them; the others are fresh."""
+    n, V, reach = len(old.words), ngrams.words, REACH[params.command]
+    grams = isinstance(params, FastTextParams) and old.ngram_rows is not None
+    _copy(old, "word_rows" if grams else "vectors", tables.inputs, rows.order)
+    tables.vectors[rows.order[n:]] = fresh_rows(seed, tables.dim, n, V, reach)
+    fill_fresh(tables, params, seed, V, len(ngrams))
+    if grams:
+        _copy(old, "ngram_rows", tables.inputs, V + np.searchsorted(ngrams.buckets, old.ngram_buckets))
 
 
 def _copy(old: Vectors, member: str, table: Any, order: Ints) -> None:
@@ -150,13 +178,13 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     Raises
     ------
     UsageError : an option, or the seed, is given and differs; --stop-after lies behind.
-    KindError : the file is no word2vec, was trained on other tokens, or does not hold both tables.
+    KindError : the file is of another method, was trained on other tokens, or does not hold both tables.
     InputError : it is damaged, or memory is short.
     """
     assert params.resume is not None
-    old = _read(params.resume)
+    old = _read(params.resume, params)
     name, meta = old.path or params.resume, old.meta
-    if meta["step"] != "word2vec":
+    if meta["step"] != params.command:
         raise KindError(f"{name}: was made by '{meta['step']}', which cannot be resumed; start from it with --init")
     if [each["digest"] for each in meta["inputs"]] != [tokens.digest]:
         raise KindError(f"{name}: was trained on other tokens than {tokens.path or 'these'}; start from it with --init")
@@ -172,18 +200,21 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     if params.stop_after is not None and params.stop_after < done:
         raise UsageError(f"--stop-after {params.stop_after}: {name} has {done} epochs already")
     rows = _rows(old.words, tokens.words)
-    tables = tables_for(tokens, params, len(old.words), job)
-    _copy(old, "vectors", tables.inputs, rows.order)
+    unigram = np.asarray(old.unigram)
+    corpus = _corpus(tokens, old.words, unigram, rows)
+    ngrams = _ngrams(old, corpus.words, params, name, job)
+    tables = tables_for(tokens, params, ngrams, job)
+    _take_inputs(tables, old, ngrams, rows, params, seed)
     _copy(old, outputs, tables.outputs, rows.order if outputs == "contexts" else np.arange(len(tables.outputs)))
-    stats, unigram = meta["stats"], np.asarray(old.unigram)
+    stats = meta["stats"]
     history = History(
         np.asarray(old.epoch_loss).tolist(), np.asarray(old.epoch_lr).tolist(), list(stats["predictions"]),
         list(stats["words"]), list(stats.get("heldout_loss", [])), list(stats["intervals"]["words"]),
         list(stats["intervals"]["loss"]),
     )  # fmt: skip
     return Beginning(
-        params, dict(meta["options"]), _corpus(tokens, old.words, unigram, rows), tables, old.words, unigram,
-        rows.moved, stats.get("appended"), history,
+        params, dict(meta["options"]), corpus, tables, ngrams, old.words, unigram, rows.moved, stats.get("appended"),
+        history,
     )  # fmt: skip
 
 

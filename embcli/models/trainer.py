@@ -130,7 +130,9 @@ class Trainer:
     def _course(self, number: int) -> Course:
         plan, size = self.plan, len(self.tokens.ids)
         kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window)
-        return Course(*kind, plan.window, plan.lanes, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size)
+        return Course(
+            *kind, plan.window, plan.lanes, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size
+        )
 
     def _chunk(self, text: Text, course: Course, start: int, end: int, totals: NDArray[np.float64]) -> float:
         """Train blocks [start, end) on all threads; return the seconds it took."""

@@ -84,7 +84,8 @@ class Lists(NamedTuple):
 class Tables:
     """The two tables, rows padded with zeros to whole cache lines.
 
-    inputs : float32 (V, padded).  lists : where there are any, a word is the mean of several of these rows.  outputs : float32 (V, padded), of the tree (V - 1, padded).
+    inputs : float32 (V, padded).  outputs : float32 (V, padded), of the tree (V - 1, padded).
+    lists : where there are any, a word is the mean of several rows of ``inputs``, which then has more than V.
     dim : columns that are used; ``vectors`` and ``contexts`` are views of them.
     """
 
@@ -109,13 +110,22 @@ class Tables:
         tables.vectors[:], tables.contexts[:] = inputs, outputs
         return tables
 
-    def words(self, first: int, stop: int) -> NDArray[np.float32]:
-        """Return the vectors of words [first, stop), float32 (words, dim): rows of the input table, or means of some."""
+    def words_at(self, at: Any) -> NDArray[np.float32]:
+        """Return the vectors of some words (a slice or numbers), float32 (words, dim): rows, or means of rows."""
         if not len(self.lists.rows):
-            return self.vectors[first:stop]
-        made = aligned(stop - first, self.inputs.shape[1])
-        mean_rows(self.inputs, *self.lists, first, made)
+            rows: NDArray[np.float32] = self.vectors[at]
+            return rows
+        words = np.arange(len(self.lists.sizes))[at]
+        made: NDArray[np.float32] = aligned(len(words), self.inputs.shape[1])
+        mean_rows(self.inputs, *self.lists, words, made)
         return made[:, : self.dim]
+
+    def rows_of(self, word: int) -> list[int]:
+        """Return which rows of the input table a word is the mean of, its own the first."""
+        starts, rows = self.lists
+        if not len(rows):
+            return [word]
+        return sorted(rows[starts[word * PARTS] : starts[(word + 1) * PARTS]].tolist())
 
     @property
     def vectors(self) -> NDArray[np.float32]:

@@ -14,7 +14,9 @@ from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
 from embcli.formats.fasttext_bin import ARCHS, LOSSES, Layout, parse
 from embcli.formats.opened import Mapped
+from embcli.query.lookup import find
 from embcli.query.subwords import composed
+from embcli.text.ngrams import END_OF_LINE, fragments
 
 Table = NDArray[np.float32]
 #: bytes of a table looked at in one go
@@ -50,8 +52,10 @@ def read(source: Mapped, errors: str, limit: int | None) -> tuple[Vectors, list[
     if not with_ngrams and len(buckets):
         notes.append(f"{len(buckets):,} rows of n-grams are left out, since the model has none (max-n 0)")
     own = inputs if whole else inputs[kept]
+    if held.version == 0:
+        own = _with_end_of_line(held, own, grams, words)
     made = Vectors(
-        vectors=Blocks(np.float32, _vectors(held, inputs, grams, kept), (held.header["dim"],)) if with_ngrams else own,
+        vectors=Blocks(np.float32, _vectors(held, own, grams, kept), (held.header["dim"],)) if with_ngrams else own,
         words=words,
         unigram=held.counts[kept],
         stats={"words": len(kept), "tokens": held.tokens, "dim": held.header["dim"]},
@@ -139,14 +143,26 @@ def _used(inputs: Table, first: int, name: str) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _vectors(held: Layout, inputs: Table, grams: Table, kept: NDArray[np.int64]) -> Iterator[Table]:
+def _with_end_of_line(held: Layout, own: Table, grams: Table, words: Words) -> Table:
+    """Return the words' rows, where that of the end of line is its whole vector: old models gave it n-grams."""
+    row = find(words, [END_OF_LINE.decode()]).get(END_OF_LINE.decode())
+    if row is None:
+        return own
+    min_n, max_n, buckets = (held.header[name] for name in ("min_n", "max_n", "buckets"))
+    parts = np.array([part.bucket for part in fragments(END_OF_LINE, min_n, max_n, buckets, old=True)], np.int64)
+    changed = np.array(own)
+    changed[row] = (own[row] + grams[parts].sum(0, dtype=np.float64)) / (1 + len(parts))
+    return changed
+
+
+def _vectors(held: Layout, own: Table, grams: Table, kept: NDArray[np.int64]) -> Iterator[Table]:
     """Yield the composed vectors of the kept words, from the words' bytes as they are in the file."""
     raw = Words(held.words, held.offsets)
     if len(kept) < len(raw):
         raw = Words.of(raw.bytes_at(i) for i in kept.tolist())
     lengths = (held.header["min_n"], held.header["max_n"])
     buckets = held.header["buckets"]
-    for block in composed(raw, lambda start, stop: inputs[kept[start:stop]], grams, lambda at: at, lengths, buckets):
+    for block in composed(raw, lambda start, stop: own[start:stop], grams, lambda at: at, lengths, buckets):
         yield block
         release(held.inputs)
 

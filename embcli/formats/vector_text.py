@@ -27,6 +27,7 @@ _PIECE, _LONGEST = 1 << 23, 1 << 26
 _LINES = 1 << 16
 #: fields that a piece hands back at a time, at least
 _ODD = 1 << 12
+_BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(\d{1,12})[ \t]+(\d{1,6})\s*")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -42,7 +43,7 @@ class Shape:
 
 def looks_like(head: bytes) -> bool:
     """Return whether text begins like vectors: a header and a fitting line, or a word and two numbers or more."""
-    lines = [line for line in head.split(b"\n")[:3] if line.strip()]
+    lines = [line for line in head.removeprefix(_BOM).split(b"\n")[:3] if line.strip()]
     if not lines or b"\0" in lines[0]:
         return False
     if _HEADER.fullmatch(lines[0]) and (len(lines) == 1 or _numbers(lines[1])):
@@ -127,7 +128,7 @@ def read(
     The notes are complete when the artifact was written. Raises InputError, with the number of the line, for lines that
     are no word and as many numbers as there are dimensions, and numbers that are not finite.
     """
-    first = stream.read(_PIECE).removeprefix(b"\xef\xbb\xbf")
+    first = stream.read(_PIECE).removeprefix(_BOM)
     shape = shape_of(first, form, name)
     found, notes = _Found(name, shape, errors, limit), list[str]()
 
@@ -280,10 +281,10 @@ def nearest(text: bytes) -> np.float32 | None:
         return None
     with np.errstate(over="ignore"):
         guess = np.float32(float(text))
+        near = [guess, np.nextafter(guess, np.float32(-np.inf)), np.nextafter(guess, np.float32(np.inf))]
     if not np.isfinite(guess) or len(text) > 400 or guess == 0:
         return guess
     exact = Fraction(text.decode())
-    near = [guess, np.nextafter(guess, np.float32(-np.inf)), np.nextafter(guess, np.float32(np.inf))]
     finite = [x for x in near if np.isfinite(x)]
     best: np.float32 = min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint32)) & 1))
     return best

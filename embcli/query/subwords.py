@@ -72,9 +72,9 @@ class Subwords:
         if not n:
             return None, f"it has no n-grams {lengths} to be composed of"
         if not known or not spelled.vector.any():
-            return None, f"none of its {n:,} n-grams {lengths} has a row to compose it of"
+            return None, f"none of its n-grams {lengths} ({n:,}) has a row to compose it of"
         less = f" ({n - known:,} of them zeros)" if known < n else ""
-        return spelled.vector, f"composed of the rows of its {n:,} n-grams{less}"
+        return spelled.vector, f"composed of the rows of its {n:,} n-gram{'' if n == 1 else 's'}{less}"
 
 
 def places(stored: Ints, wanted: Ints) -> Ints:

@@ -35,14 +35,15 @@ class Fragment:
     bucket: int
 
 
-def fragments(word: bytes, min_n: int, max_n: int, buckets: int) -> list[Fragment]:
+def fragments(word: bytes, min_n: int, max_n: int, buckets: int, old: bool = False) -> list[Fragment]:
     """Return the n-grams of one word in the order of the original: by where they begin, then by length.
 
-    ``max_n`` 0 or ``buckets`` 0: there are none. An n-gram that occurs twice is listed twice.
+    ``max_n`` 0 or ``buckets`` 0: there are none. An n-gram that occurs twice is listed twice. ``old`` gives n-grams to
+    the end of a line too, as versions before 2017 did.
     """
-    if not buckets or word == END_OF_LINE:
+    if not buckets:
         return []
-    held = _Characters(np.frombuffer(word, np.uint8), np.array([0, len(word)]))
+    held = _Characters(np.frombuffer(word, np.uint8), np.array([0, len(word)]), old)
     hashes, begins, ends = held.hashes(min_n, max_n), *held.spans(min_n, max_n)
     data = held.data.tobytes()
     return [
@@ -94,7 +95,7 @@ class _Characters:
     the end of its word, ``first`` whether it opens its word; ``words`` where each word's characters begin.
     """
 
-    def __init__(self, data: NDArray[np.uint8], offsets: Ints) -> None:
+    def __init__(self, data: NDArray[np.uint8], offsets: Ints, old: bool = False) -> None:
         n = len(offsets) - 1
         opens = offsets[:-1] + 2 * np.arange(n)
         shuts = offsets[1:] + 2 * np.arange(n) + 1
@@ -112,7 +113,8 @@ class _Characters:
         self.left = np.repeat(last + 1, lengths) - np.arange(len(self.begins))
         self.first = np.zeros(len(self.begins), np.bool_)
         self.first[self.words] = True
-        self._silence(data, offsets)
+        if not old:
+            self._silence(data, offsets)
 
     def _silence(self, data: NDArray[np.uint8], offsets: Ints) -> None:
         """Leave the end of line without n-grams."""

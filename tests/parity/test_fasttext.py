@@ -21,12 +21,12 @@ OLD = ("lee_fasttext", "non_ascii_fasttext")
 UNSEEN = ["zzqx", "naïvely", "東京都", "q", "ünsëen", "Преступлением", "</s>", "👍🏽👍"]
 
 
-def original(*args: str | Path, stdin: bytes = b"") -> bytes:
+def original(*args: str | bytes | Path, stdin: bytes = b"") -> bytes:
     """Run the original program."""
     program = os.environ.get("EMBCLI_FASTTEXT") or shutil.which("fasttext")
     if not program:
         pytest.skip("the original fastText is not here (EMBCLI_FASTTEXT)")
-    return subprocess.run([program, *map(str, args)], input=stdin, capture_output=True, check=True).stdout
+    return subprocess.run([program, *map(os.fspath, args)], input=stdin, capture_output=True, check=True).stdout
 
 
 def awkward() -> list[bytes]:

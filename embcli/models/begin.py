@@ -24,7 +24,7 @@ from embcli.spec import Word2vecParams, recorded
 _BESIDES = 200_000_000
 #: bytes for each word besides its rows
 _MARKS = 100
-#: tokens of a lane's share: words with n-grams in common do not see each other's steps within a block (26 M words, three
+#: tokens of a lane's share: words do not see each other's steps on common n-grams within a block (26 M words, three
 #: epochs, shares of 137 and 40: SimLex-999 .275 and .283, analogies 54.6 % and 55.0 %, processor time the same)
 BLOCK = {"word2vec": Plan.block, "fasttext": 40}
 #: rows of a table that are filled in one go

@@ -15,7 +15,7 @@ import numpy as np
 
 from embcli.kernels._jit import inner_kernel
 from embcli.kernels.means import PARTS, mean_row
-from embcli.kernels.vectors16 import change_row, copy_row, fetch_row, gain_row
+from embcli.kernels.vectors16 import change_row, copy_row, fetch_row, gain_row, scale_row
 
 
 class Side(NamedTuple):
@@ -26,6 +26,7 @@ class Side(NamedTuple):
     used : int64 (lanes, 8), copies so far in the first number (a cache line each).
     starts, lists : rows of each word, as ``means.by_part`` lists them; the table has more rows than there are words
     (V), and rows of ``rows`` and ``marks`` are words. Without elements: every word is one row.
+    shares : float32 (V,), what part of a mean's step its rows take, for rows that a mean holds more than once.
     before : float32 like ``copies``, means as they were made; then the steps; capacity 0 without lists.
     """
 
@@ -36,6 +37,7 @@ class Side(NamedTuple):
     used: Any
     starts: Any
     lists: Any
+    shares: Any
     before: Any
 
 
@@ -103,6 +105,8 @@ def sum_steps(side, lane, base):  # type: ignore[no-untyped-def]
             other = np.int64(side.marks[w, j]) - base
             if other >= 0:
                 gain_row(before + at, copies + j * size + other * stride, before + j * size + other * stride, n)
+        if side.shares[w] != np.float32(1):
+            scale_row(before + at, before + at, n, side.shares[w])
 
 
 @inner_kernel

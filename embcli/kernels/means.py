@@ -1,8 +1,10 @@
 """Input vectors that are the mean of several rows of a table, as words of fastText are of themselves and their n-grams.
 
 A lane composes a word's vector when it first touches it in a block, and trains that as if it were a row: a word's rows
-all take the whole step of their mean (Bojanowski et al. 2017, as in their code), so the mean takes it too. After the
-block each row takes the steps of all its words, in the order of lanes and touches. In a block words do not see each
+all take the whole step of their mean (Bojanowski et al. 2017, as in their code), so the mean takes it too; where a word holds a row m times, the mean of its n rows
+would take sum m^2 / n steps, and its rows take as much less (of "aaaaaaaaaa", spelled of 8 times the same three letters
+and so on, five steps would diverge). After the block each row takes the steps of all its words, in the order of lanes
+and touches. In a block words do not see each
 other's steps on n-grams that they have in common, as lanes do not see each other's steps on words.
 
 Rows of a word are listed by their number modulo PARTS, so that threads can share the work after a block by rows.

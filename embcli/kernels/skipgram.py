@@ -29,3 +29,13 @@ def list_contexts(room, first, stop, centre):  # type: ignore[no-untyped-def]
 def predict_from_each(goal, room, word, q, count, n, lr):  # type: ignore[no-untyped-def]
     """Return (sum of losses, predictions) of a centre and its q >= 1 listed contexts, after the step."""
     return predict(goal, room, word, q, count, n, lr), q
+
+
+@inner_kernel
+def predict_in_turn(goal, room, word, q, count, n, lr):  # type: ignore[no-untyped-def]
+    """Return what ``predict_from_each`` does, each context's step taken before the next one is scored."""
+    loss = 0.0
+    for c in range(q):
+        room.sources[0] = room.targets[0] = room.targets[c]
+        loss += predict(goal, room, word, 1, count, n, lr)
+    return loss, q

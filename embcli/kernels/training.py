@@ -17,9 +17,9 @@ from embcli.kernels.copies import AHEAD, ask_for, merge, row_of, rows_of, sum_st
 from embcli.kernels.draws import GOLD, LOW, S32, U, mix
 from embcli.kernels.means import PARTS, spread
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, choose_outputs, fetch_negatives, list_all
-from embcli.kernels.skipgram import list_contexts, predict_from_each
+from embcli.kernels.skipgram import list_contexts, predict_from_each, predict_in_turn
 from embcli.kernels.teams import fetch_add, wait_for
-from embcli.kernels.vectors16 import change_row
+from embcli.kernels.vectors16 import change_row, scale_row
 
 
 class Text(NamedTuple):
@@ -133,6 +133,8 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, first, st
                     continue
                 if course.cbow:
                     more, made = predict_from_all(goal, room, course.mean, word, q, count, n, lr)
+                elif len(inputs.lists):
+                    more, made = predict_in_turn(goal, room, word, q, count, n, lr)
                 else:
                     more, made = predict_from_each(goal, room, word, q, count, n, lr)
                 loss += more
@@ -147,8 +149,10 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, first, st
 def bring_back(inputs, lane):  # type: ignore[no-untyped-def]
     """Add the steps of one lane's words to their rows, whatever others do to them meanwhile."""
     for place in range(inputs.used[lane, 0]):
-        at = 4 * inputs.table.shape[1] * (lane * inputs.copies.shape[1] + place)
-        change_row(inputs.before.ctypes.data + at, inputs.copies.ctypes.data + at, inputs.table.shape[1] >> 4)
+        n, at = inputs.table.shape[1] >> 4, 4 * inputs.table.shape[1] * (lane * inputs.copies.shape[1] + place)
+        step, share = inputs.before.ctypes.data + at, inputs.shares[np.int64(inputs.rows[lane, place])]
+        change_row(step, inputs.copies.ctypes.data + at, n)
+        scale_row(step, step, n, share)
     spread(inputs, lane, lane + 1, 0, PARTS)
 
 

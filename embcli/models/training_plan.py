@@ -62,18 +62,24 @@ def aligned(*shape: int) -> NDArray[np.float32]:
 class Lists(NamedTuple):
     """The rows of the input table that each word is the mean of (``kernels.means.by_part``); none: each is its own.
 
-    starts : int64 (words * PARTS + 1,).  rows : int32.
+    starts : int64 (words * PARTS + 1,).  rows : int32.  shares : float32 (words,), n / sum m^2 for a word of n rows each
+    of which it holds m times: 1 unless some are there twice.
     """
 
     starts: NDArray[np.int64] = np.zeros(0, np.int64)
     rows: NDArray[np.int32] = np.zeros(0, np.int32)
+    shares: NDArray[np.float32] = np.zeros(0, np.float32)
 
     @classmethod
     def of(cls, offsets: NDArray[np.int64], rows: NDArray[np.int32]) -> Lists:
         """Return the lists by part of words whose rows are rows[offsets[w]:offsets[w + 1]], at least one each."""
-        made = cls(np.empty((len(offsets) - 1) * PARTS + 1, np.int64), np.empty(len(rows), np.int32))
-        by_part(offsets, rows, *made)
-        return made
+        sizes = np.diff(offsets)
+        keys = np.repeat(np.arange(len(sizes)), sizes) << 32 | rows
+        each, times = np.unique(keys, return_counts=True)
+        squares = np.bincount(each >> 32, times.astype(np.float64) ** 2, len(sizes))
+        starts, listed = np.empty(len(sizes) * PARTS + 1, np.int64), np.empty(len(rows), np.int32)
+        by_part(offsets, rows, starts, listed)
+        return cls(starts, listed, (sizes / squares).astype(np.float32))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -117,12 +123,12 @@ class Tables:
             return rows
         words = np.arange(len(self.lists.sizes))[at]
         made: NDArray[np.float32] = aligned(len(words), self.inputs.shape[1])
-        mean_rows(self.inputs, *self.lists, words, made)
+        mean_rows(self.inputs, self.lists.starts, self.lists.rows, words, made)
         return made[:, : self.dim]
 
     def rows_of(self, word: int) -> list[int]:
         """Return which rows of the input table a word is the mean of, its own the first."""
-        starts, rows = self.lists
+        starts, rows = self.lists.starts, self.lists.rows
         if not len(rows):
             return [word]
         return sorted(rows[starts[word * PARTS] : starts[(word + 1) * PARTS]].tolist())

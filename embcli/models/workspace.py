@@ -97,7 +97,7 @@ def side_of(table: NDArray[np.float32], plan: Plan, capacity: int, threads: int,
     marks = np.zeros((words, lanes) if capacity else (1, lanes), np.int32)
     rows, used = np.zeros((lanes, capacity), np.int32), np.zeros((lanes, 8), np.int64)
     copies, before = (aligned(lanes, size, table.shape[1]) for size in (capacity, capacity * listed))
-    return Side(table, copies, marks, rows, used, lists.starts, lists.rows, before)
+    return Side(table, copies, marks, rows, used, lists.starts, lists.rows, lists.shares, before)
 
 
 def room_of(goal: Goal, plan: Plan, share: int, width: int) -> Room:

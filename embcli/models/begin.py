@@ -15,6 +15,7 @@ from embcli.artifacts import store
 from embcli.artifacts.schema import Tokens, Words
 from embcli.errors import NumbersError, UsageError
 from embcli.job import Job
+from embcli.kernels.vectors16 import padded
 from embcli.models.ngram_rows import NgramRows
 from embcli.models.starts import REACH, fresh_rows
 from embcli.models.training_plan import Plan, Tables
@@ -118,9 +119,8 @@ def tables_for(tokens: Tokens, params: Word2vecParams, ngrams: NgramRows, job: J
         pass  # kernels go where ids point: they are checked before
     dim, V, n = params.dim or 0, ngrams.words, len(ngrams.buckets)
     tables = 2 + (plan_of(params, 0).lanes if params.loss == "softmax" else 0)  # whose lanes copy every output row
-    row = 4 * (dim + -dim % 16)
     what = f"{params.command} with two tables of {V:,} x {dim:,}" + (f" and {n:,} rows of n-grams" if n else "")
-    job.need((V * tables + n) * row + V * _MARKS + _BESIDES, what)
+    job.need((V * tables + n) * 4 * padded(dim) + V * _MARKS + _BESIDES, what)
     return Tables(len(ngrams), V - (params.loss == "hierarchical"), dim, ngrams.lists)
 
 

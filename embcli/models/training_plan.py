@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.kernels.means import PARTS, by_part, mean_rows
-from embcli.kernels.vectors16 import WIDTH
-from embcli.models.starts import fresh_rows
+from embcli.kernels.vectors16 import aligned, padded
 
 
 @dataclass(frozen=True)
@@ -51,14 +50,6 @@ class Plan:
             object.__setattr__(self, "share", 2 if self.arch == "cbow" else 1)
 
 
-def aligned(*shape: int) -> NDArray[np.float32]:
-    """Return zeros of this shape whose first number begins a cache line; rows do, if they are whole ones."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + WIDTH, np.float32)
-    skip = -(raw.ctypes.data // 4) % WIDTH
-    return raw[skip : skip + size].reshape(shape)
-
-
 class Lists(NamedTuple):
     """The rows of the input table that each word is the mean of (``kernels.means.by_part``); none: each is its own.
 
@@ -97,24 +88,8 @@ class Tables:
 
     def __init__(self, rows: int, nodes: int, dim: int, lists: Lists = Lists()) -> None:  # noqa: B008
         self.dim, self.lists = dim, lists
-        width = -(-dim // WIDTH) * WIDTH
+        width = padded(dim)
         self.inputs, self.outputs = aligned(rows, width), aligned(nodes, width)
-
-    @classmethod
-    def fresh(cls, plan: Plan, words: int) -> Tables:
-        """Return random input rows by the plan's seed (``starts.fresh_rows``), and output rows of zeros."""
-        tables = cls(words, words - (plan.loss == "hierarchical"), plan.dim)
-        for first in range(0, words, 4096):  # never a second table
-            stop = min(first + 4096, words)
-            tables.vectors[first:stop] = fresh_rows(plan.seed, plan.dim, first, stop)
-        return tables
-
-    @classmethod
-    def of(cls, inputs: NDArray[Any], outputs: NDArray[Any]) -> Tables:
-        """Return copies of two tables of the same dimension."""
-        tables = cls(len(inputs), len(outputs), inputs.shape[1])
-        tables.vectors[:], tables.contexts[:] = inputs, outputs
-        return tables
 
     def words_at(self, at: Any) -> NDArray[np.float32]:
         """Return the vectors of some words (a slice or numbers), float32 (words, dim): rows, or means of rows."""

@@ -1,13 +1,11 @@
-"""Vectors as text, a word and its numbers a line: word2vec's and fastText's with a header "words dimensions", GloVe's.
+"""Read vectors as text, a word and its numbers a line, with a header "words dimensions" or, as GloVe writes, without.
 
-Every number becomes the float32 nearest to it, and is written with as few digits as bring that back. Nothing is held
-but blocks and the words.
+Every number becomes the float32 nearest to it. Nothing is held but blocks and the words. What a file looks to be:
+vector_shape.py; the way out: vector_text_write.py.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.artifacts import store
 from embcli.artifacts.schema import Blocks, Vectors, Words
-from embcli.errors import InputError, UsageError
+from embcli.errors import InputError
 from embcli.formats.opened import Stream
+from embcli.formats.vector_shape import BOM, NOT_FINITE, NUMBER, Shape, shape_of
 
 Table = NDArray[np.float32]
 #: bytes of text taken at a time, and a line may have at most
@@ -27,70 +25,6 @@ _PIECE, _LONGEST = 1 << 23, 1 << 26
 _LINES = 1 << 16
 #: fields that a piece hands back at a time, at least
 _ODD = 1 << 12
-_BOM = b"\xef\xbb\xbf"
-_HEADER = re.compile(rb"\s*(\d{1,12})[ \t]+(\d{1,6})\s*")
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the beginning of a file says: dimensions, and with a header the number of words that it claims."""
-
-    dim: int
-    claimed: int | None
-
-
-def looks_like(head: bytes) -> bool:
-    """Return whether text begins like vectors: a header and a fitting line, or a word and two numbers or more."""
-    lines = [line for line in head.removeprefix(_BOM).split(b"\n")[:3] if line.strip()]
-    if not lines or b"\0" in lines[0]:
-        return False
-    if _HEADER.fullmatch(lines[0]) and (len(lines) == 1 or _numbers(lines[1])):
-        return True
-    return 2 <= _numbers(lines[0]) == len(lines[0].split()) - 1
-
-
-def _numbers(line: bytes) -> int:
-    """Return how many numbers stand at the end of a line behind a word (which may be a number itself)."""
-    fields, n = line.split(), 0
-    while n < len(fields) - 1 and (_NUMBER.fullmatch(fields[-1 - n]) or _NOT_FINITE.fullmatch(fields[-1 - n])):
-        n += 1
-    return n
-
-
-def shape_of(head: bytes, form: str | None, name: str) -> Shape:
-    """Return the shape of a file by its beginning: dimensions by the header, else by the majority of lines.
-
-    form : ``word2vec``, ``fasttext`` (there is a header), ``glove`` (there is none), or None: to be found out.
-
-    Raises InputError if there are no vectors, UsageError if only the user can say whether the first line is a header.
-    """
-    lines = [line for line in head.split(b"\n") if line.strip()]
-    if len(lines) > 1 and not head.endswith(b"\n"):
-        lines = lines[:-1]  # it may be cut
-    if not lines:
-        raise InputError(f"{name}: looks like an empty file")
-    header = _HEADER.fullmatch(lines[0]) if form != "glove" else None
-    if header is None and form in ("word2vec", "fasttext"):
-        raise InputError(f"{name}: line 1: expected the number of words and of dimensions, found {lines[0][:40]!r}")
-    if header is not None:
-        claimed, dim = int(header[1]), int(header[2])
-        fits = dim > 0 and all(len(line.split()) > dim and _numbers(line) >= dim for line in lines[1:2])
-        if form is None and len(lines) > 1 and (not fits or dim == 1):
-            raise UsageError(
-                f"{name}: its first line {lines[0].strip().decode()!r} may be a header or a word with one number; say "
-                "--from word2vec or --from glove"
-            )
-        if not dim:
-            raise InputError(f"{name}: its header says 0 dimensions")
-        return Shape(dim, claimed)
-    widths = Counter(n for line in lines[:1000] if (n := _numbers(line)))
-    if not widths:
-        raise InputError(f"{name}: line 1: expected a word and numbers, found {ascii(lines[0][:40])[1:]}")
-    whole = Counter(len(line.split()) - 1 for line in lines[:1000])
-    common = max(widths, key=lambda n: (min(widths[n], whole[n]), widths[n], n))
-    return Shape(common, None)
 
 
 @dataclass
@@ -128,7 +62,7 @@ def read(
     The notes are complete when the artifact was written. Raises InputError, with the number of the line, for lines that
     are no word and as many numbers as there are dimensions, and numbers that are not finite.
     """
-    first = stream.read(_PIECE).removeprefix(_BOM)
+    first = stream.read(_PIECE).removeprefix(BOM)
     shape = shape_of(first, form, name)
     found, notes = _Found(name, shape, errors, limit), list[str]()
 
@@ -275,9 +209,9 @@ def _bad_line(found: _Found, number: int, line: bytes, odd: bytes) -> InputError
 
 def nearest(text: bytes) -> np.float32 | None:
     """Return the float32 nearest to a decimal number, ties to the even one; None if it is none. Exact, and slow."""
-    if _NOT_FINITE.fullmatch(text):
+    if NOT_FINITE.fullmatch(text):
         return np.float32(float(text))
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         return None
     with np.errstate(over="ignore"):
         guess = np.float32(float(text))
@@ -288,34 +222,3 @@ def nearest(text: bytes) -> np.float32 | None:
     finite = [x for x in near if np.isfinite(x)]
     best: np.float32 = min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint32)) & 1))
     return best
-
-
-def write(made: Vectors, header: bool) -> Iterator[bytes]:
-    """Yield vectors as text, with a header of the numbers of words and dimensions if asked for.
-
-    Raises InputError for words that could not be read back: the empty one, and those with a line end.
-    """
-    lengths = np.diff(made.words.offsets)
-    bad = np.flatnonzero(lengths == 0)[:1]
-    if not len(bad) and len(ends := np.flatnonzero(made.words.data == 10)):
-        bad = np.searchsorted(made.words.offsets, ends[:1], "right") - 1
-    if len(bad):
-        word = made.words[int(bad[0])]
-        raise InputError(
-            f"{made.path}: the word {ascii(word)[:60]} cannot be written as text: it is empty or has a line end"
-        )
-    return _written(made, header)
-
-
-def _written(made: Vectors, header: bool) -> Iterator[bytes]:
-    from embcli.kernels import decimals as k
-
-    n, dim = made.vectors.shape
-    if header:
-        yield f"{n} {dim}\n".encode()
-    data, offsets = np.ascontiguousarray(made.words.data), np.asarray(made.words.offsets)
-    for start, block in store.stream(made, "vectors"):
-        rows = np.ascontiguousarray(block, np.float32)
-        room = int(offsets[start + len(rows)] - offsets[start]) + len(rows) * (17 * dim + 1)
-        out = np.empty(room, np.uint8)
-        yield out[: k.write_rows(data, offsets, start, rows, k.POWERS, out)].tobytes()

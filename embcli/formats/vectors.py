@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from embcli.artifacts import identify
 from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError, UsageError
-from embcli.formats import fasttext_bin, vector_text
+from embcli.formats import fasttext_bin, vector_shape, vector_text, vector_text_write
 from embcli.formats.opened import Mapped, Stream, head_of, opened
 from embcli.query.lookup import find
 from embcli.query.subwords import Subwords
@@ -50,7 +50,7 @@ def format_of(path: str, form: str | None) -> str | None:
                 f"{identify.show(path)}: is a packed fastText model; unpack it first (gunzip, bunzip2, xz -d)"
             )
         return "fasttext-binary"
-    return "word2vec" if vector_text.looks_like(head) else None
+    return "word2vec" if vector_shape.looks_like(head) else None
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def write(made: Vectors, form: str) -> tuple[Iterator[bytes], int | None, list[s
         from embcli.formats.fasttext_write import write as model
 
         return model(made)
-    return vector_text.write(made, header=form != "glove"), None, []
+    return vector_text_write.write(made, header=form != "glove"), None, []
 
 
 def chosen(made: Vectors, wanted: Sequence[str]) -> tuple[Vectors, list[str]]:

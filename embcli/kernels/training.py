@@ -41,6 +41,7 @@ class Course(NamedTuple):
 
     cbow, mean, fixed : which input, and whether windows are whole.  window : places on each side, >= 1.
     lanes : shares of a block.  share : tokens of a lane's share.
+    stride : shares from a lane's share to the next lane's.  pace : shares from a lane's share to its next.
     lr, min_lr : float64, rates at token 0 and at token ``total``.
     done : tokens read before this epoch.
     """
@@ -51,6 +52,8 @@ class Course(NamedTuple):
     window: int
     lanes: int
     share: int
+    stride: int
+    pace: int
     lr: float
     min_lr: float
     done: int
@@ -102,11 +105,11 @@ def collect(text, course, inputs, room, lane, base, row, first, stop):  # type: 
 
 
 @inner_kernel
-def train_share(text, course, goal, inputs, outputs, room, lane, base, first, stop, totals):  # type: ignore[no-untyped-def]
+def train_share(text, course, goal, inputs, outputs, room, lane, base, read, first, stop, totals):  # type: ignore[no-untyped-def]
     """Train on the centres [first, stop) of the text; add loss and predictions to totals[lane, :2]."""
     n = inputs.table.shape[1] >> 4
     state = mix(text.key ^ (U(first) * GOLD))
-    rate = course.lr - (course.lr - course.min_lr) * (course.done + first) / course.total
+    rate = course.lr - (course.lr - course.min_lr) * (course.done + read) / course.total
     lr = np.float32(rate)
     if goal.loss == NEGATIVE:
         state = fetch_negatives(goal, outputs, room, lane, state)
@@ -194,10 +197,11 @@ def train_blocks(text, course, goal, inputs, outputs, room, thread, base, start,
         while lane < lanes:
             own, mark = (thread, base + lane * step) if alone else (lane, base)
             inputs.used[own, 0] = outputs.used[own, 0] = 0
-            first = min((block * lanes + lane) * course.share, size)
+            read = (block * lanes + lane) * course.share
+            first = min((block * course.pace + lane * course.stride) * course.share, size)
             last = min(first + course.share, size)
             if first < last:
-                train_share(text, course, goal, inputs, outputs, room, own, mark, first, last, totals)
+                train_share(text, course, goal, inputs, outputs, room, own, mark, read, first, last, totals)
             if alone and step:
                 bring_back(inputs, own)
             fetch_add(at + 8, 1)

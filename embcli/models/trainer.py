@@ -132,8 +132,11 @@ class Trainer:
         plan, size = self.plan, len(self.tokens.ids)
         kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window)
         return Course(
-            *kind, plan.window, plan.lanes, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size
+            *kind, plan.window, plan.lanes, self.share, *self._walk(), plan.lr, plan.min_lr, number * size, plan.epochs * size
         )
+
+    def _walk(self):
+        return (self.blocks, 1) if self.plan.apart else (1, self.plan.lanes)
 
     def _chunk(self, text: Text, course: Course, start: int, end: int, totals: NDArray[np.float64]) -> float:
         """Train blocks [start, end) on all threads; return the seconds it took."""

@@ -41,6 +41,7 @@ class Plan:
     freeze_output: bool = False
     hogwild: bool = False
     lanes: int = 8
+    apart: bool = False
     block: int = 200
     share: int = 0
 

@@ -1,13 +1,11 @@
-"""Input vectors that are the mean of several rows of a table, as words of fastText are of themselves and their n-grams.
+"""Input vectors that are the mean of several rows of a table, as words of fastText are: of themselves and n-grams.
 
-A lane composes a word's vector when it first touches it in a block, and trains that as if it were a row: a word's rows
-all take the whole step of their mean (Bojanowski et al. 2017, as in their code), so the mean takes it too; where a word holds a row m times, the mean of its n rows
-would take sum m^2 / n steps, and its rows take as much less (of "aaaaaaaaaa", spelled of 8 times the same three letters
-and so on, five steps would diverge). After the block each row takes the steps of all its words, in the order of lanes
-and touches. In a block words do not see each
-other's steps on n-grams that they have in common, as lanes do not see each other's steps on words.
+A word's rows all take the whole step of their mean (Bojanowski et al. 2017, as in their code), so the mean takes it.
+Where a word holds a row m times, the mean of its n rows would take sum m^2 / n steps, and its rows take less (of
+"aaaaaaaaaa", spelled of 8 times the same three letters and so on, five steps would diverge).
 
-Rows of a word are listed by their number modulo PARTS, so that threads can share the work after a block by rows.
+Rows of a word are listed by their number modulo PARTS, so that threads can share the way back by rows. When means are
+composed and their steps brought back: spans.py.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from embcli.kernels._jit import inner_kernel, kernel
-from embcli.kernels.vectors16 import INT, INT32, VECTOR, add_row, copy_row, load, loop, scale_row
+from embcli.kernels.vectors16 import INT, INT32, VECTOR, add_row, copy_row, fetch_row, gain_row, load, loop, scale_row
 
 #: classes of rows, each of which one thread at a time brings back
 PARTS = 8
@@ -98,18 +96,19 @@ def by_part(offsets, rows, starts, lists):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def spread(side, first, last, part, stop):  # type: ignore[no-untyped-def]
-    """Add the steps of the words of lanes [first, last) to their rows of parts [part, stop).
+def ask_for_rows(table, n, starts, lists, word, part, parts):  # type: ignore[no-untyped-def]
+    """Ask for a word's rows of parts [part, part + parts), soon to be used."""
+    for i in range(starts[word * PARTS + part], starts[word * PARTS + part + parts]):
+        fetch_row(table + 64 * n * np.int64(lists[i]), n)
 
-    ``side`` is a ``copies.Side`` whose ``before`` holds the steps by now.
-    """
-    n = side.table.shape[1] >> 4
-    table, steps = side.table.ctypes.data, side.before.ctypes.data
-    for lane in range(first, last):
-        for place in range(side.used[lane, 0]):
-            word = np.int64(side.rows[lane, place])
-            if word < 0:
-                continue
-            step = steps + 64 * n * (lane * side.before.shape[1] + place)
-            for i in range(side.starts[word * PARTS + part], side.starts[word * PARTS + stop]):
-                add_row(table + 64 * n * np.int64(side.lists[i]), step, n, np.float32(1))
+
+@inner_kernel
+def step_rows(table, n, starts, lists, word, part, now, before, share):  # type: ignore[no-untyped-def]
+    """Add share (now - before), a word's mean after and before, to its rows of one part."""
+    for i in range(starts[word * PARTS + part], starts[word * PARTS + part + 1]):
+        row = table + 64 * n * np.int64(lists[i])
+        if share == np.float32(1):
+            gain_row(row, now, before, n)
+        else:
+            add_row(row, now, n, share)
+            add_row(row, before, n, -share)

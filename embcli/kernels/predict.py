@@ -44,9 +44,8 @@ class Goal(NamedTuple):
 class Room(NamedTuple):
     """Working memory of one thread.
 
-    places : int64 (4, places), word (-1: none), address of its input row, reach of its window, and how many rows of
-    the table its input row is the mean of, for each place of a window.
-    sources, targets : uint64, addresses of input vectors and of what takes their step.  weights : float32, their shares
+    places : int64 (3, places), word (-1: none), address of its input row, and reach of each place of a window.
+    sources, targets : uint64, addresses of input vectors and of what takes their step.  weights : float32, of sources
     in a mean.
     outputs : uint64, addresses of output rows.  ahead : int64, the next negatives.
     scores, signs : float32, with 16 to spare.  vectors : float32 (n, padded), sums and copies of inputs.

@@ -6,21 +6,20 @@ the same outputs, so negatives are shared (Ji et al. 2016) and every row is load
 
 from __future__ import annotations
 
+import numpy as np
+
 from embcli.kernels._jit import inner_kernel
 from embcli.kernels.predict import predict
 
 
 @inner_kernel
-def list_contexts(room, first, stop, centre):  # type: ignore[no-untyped-def]
-    """List the input rows of places [first, stop) but the centre as sources and targets; return how many.
-
-    The weight of each is how many rows it is the mean of.
-    """
+def list_contexts(room, inputs, first, stop, centre):  # type: ignore[no-untyped-def]
+    """List the input rows of places [first, stop) but the centre, and their weights; return how many."""
     q = 0
     for place in range(first, stop):
         if place != centre and room.places[0, place] >= 0:
             room.sources[q] = room.targets[q] = room.places[1, place]
-            room.weights[q] = room.places[3, place]
+            room.weights[q] = inputs.weights[room.places[0, place]] if len(inputs.weights) else np.float32(1)
             q += 1
     return q
 

@@ -13,13 +13,11 @@ import numpy as np
 
 from embcli.kernels._jit import inner_kernel
 from embcli.kernels.cbow import predict_from_all
-from embcli.kernels.copies import AHEAD, ask_for, merge, row_of, rows_of, sum_steps
+from embcli.kernels.copies import AHEAD, ask_for, merge, row_of
 from embcli.kernels.draws import GOLD, LOW, S32, U, mix
-from embcli.kernels.means import PARTS, spread
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, choose_outputs, fetch_negatives, list_all
 from embcli.kernels.skipgram import list_contexts, predict_from_each, predict_in_turn
 from embcli.kernels.teams import fetch_add, wait_for
-from embcli.kernels.vectors16 import change_row, scale_row
 
 
 class Text(NamedTuple):
@@ -39,8 +37,9 @@ class Text(NamedTuple):
 class Course(NamedTuple):
     """How the text is walked and how fast is learned.
 
-    cbow, mean, fixed : which input, and whether windows are whole.  window : places on each side, >= 1.
-    lanes : shares of a block.  share : tokens of a lane's share.
+    cbow, mean, fixed : which input, and whether windows are whole.  turn : whether a centre's contexts (skip-gram) see
+    each other's steps.  window : places on each side, >= 1.
+    share : tokens of a lane's share.
     stride : shares from a lane's share to the next lane's.  pace : shares from a lane's share to its next.
     lr, min_lr : float64, rates at token 0 and at token ``total``.
     done : tokens read before this epoch.
@@ -49,8 +48,8 @@ class Course(NamedTuple):
     cbow: bool
     mean: bool
     fixed: bool
+    turn: bool
     window: int
-    lanes: int
     share: int
     stride: int
     pace: int
@@ -71,7 +70,6 @@ def note(text, course, inputs, room, lane, base, token, place):  # type: ignore[
     room.places[0, place] = -1 if gap else w
     room.places[1, place] = 0 if gap else row_of(inputs, lane, base, w)
     room.places[2, place] = course.window
-    room.places[3, place] = 0 if gap else rows_of(inputs, w)
     if not course.fixed:
         room.places[2, place] -= np.int64((x & LOW) * U(course.window) >> S32)
     return True
@@ -92,7 +90,7 @@ def collect(text, course, inputs, room, lane, base, row, first, stop):  # type: 
         token -= 1
     b = course.window
     for token in range(first, stop):
-        if token + AHEAD < stop and text.ids[token + AHEAD] < len(text.limits) - 1:
+        if token + AHEAD < stop and text.ids[token + AHEAD] < len(inputs.table):
             ask_for(inputs, lane, np.int64(text.ids[token + AHEAD]))
         if note(text, course, inputs, room, lane, base, token, b):
             b += 1
@@ -106,7 +104,7 @@ def collect(text, course, inputs, room, lane, base, row, first, stop):  # type: 
 
 @inner_kernel
 def train_share(text, course, goal, inputs, outputs, room, lane, base, read, first, stop, totals):  # type: ignore[no-untyped-def]
-    """Train on the centres [first, stop) of the text; add loss and predictions to totals[lane, :2]."""
+    """Train on the centres [first, stop), ``read`` tokens into the epoch; add to loss, predictions in totals[lane]."""
     n = inputs.table.shape[1] >> 4
     state = mix(text.key ^ (U(first) * GOLD))
     rate = course.lr - (course.lr - course.min_lr) * (course.done + read) / course.total
@@ -127,7 +125,7 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, read, fir
                     ask_for(outputs, lane, room.places[0, i + AHEAD])
                 if word < 0:
                     continue
-                q = list_contexts(room, max(a, i - reach), min(end, i + reach + 1), i)
+                q = list_contexts(room, inputs, max(a, i - reach), min(end, i + reach + 1), i)
                 if q == 0:
                     continue
                 state, count = choose_outputs(goal, outputs, room, lane, base, word, turn == 0, state)
@@ -136,7 +134,7 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, read, fir
                     continue
                 if course.cbow:
                     more, made = predict_from_all(goal, room, course.mean, word, q, count, n, lr)
-                elif len(inputs.lists):
+                elif course.turn:
                     more, made = predict_in_turn(goal, room, word, q, count, n, lr)
                 else:
                     more, made = predict_from_each(goal, room, word, q, count, n, lr)
@@ -149,66 +147,34 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, read, fir
 
 
 @inner_kernel
-def bring_back(inputs, lane):  # type: ignore[no-untyped-def]
-    """Add the steps of one lane's words to their rows, whatever others do to them meanwhile."""
-    for place in range(inputs.used[lane, 0]):
-        n, at = inputs.table.shape[1] >> 4, 4 * inputs.table.shape[1] * (lane * inputs.copies.shape[1] + place)
-        step, share = inputs.before.ctypes.data + at, inputs.shares[np.int64(inputs.rows[lane, place])]
-        change_row(step, inputs.copies.ctypes.data + at, n)
-        scale_row(step, step, n, share)
-    spread(inputs, lane, lane + 1, 0, PARTS)
-
-
-@inner_kernel
-def merge_block(inputs, outputs, room, lanes, base, at):  # type: ignore[no-untyped-def]
-    """Merge what the lanes did, together with the other threads; ``at`` is the block's place in ``control``."""
-    listed = len(inputs.lists) > 0
-    parts = 2 * lanes + PARTS * listed
-    part = fetch_add(at + 16, 1)
-    while part < parts:
-        if part >= 2 * lanes:
-            wait_for(at + 32, lanes)
-            spread(inputs, 0, lanes, part - 2 * lanes, part - 2 * lanes + 1)
-        elif part >= lanes:
-            merge(outputs, part - lanes, base, room.vectors.ctypes.data)
-        elif listed:
-            sum_steps(inputs, part, base)
-            fetch_add(at + 32, 1)
-        else:
-            merge(inputs, part, base, room.vectors.ctypes.data)
-        fetch_add(at + 24, 1)
-        part = fetch_add(at + 16, 1)
-    wait_for(at + 24, parts)
-
-
-@inner_kernel
 def train_blocks(text, course, goal, inputs, outputs, room, thread, base, start, stop, totals, control):  # type: ignore[no-untyped-def]
     """Train blocks [start, stop) together with the other threads that are in here; all leave when all is done.
 
-    base : of the first block's marks; each block takes as many numbers as copies there can be, each share where
-    threads write to the tables.
-    control : int64 (blocks, 8), zeros: lanes claimed and done, merges claimed and done, sums of steps done.
+    base : of the first block's marks; each block takes as many numbers as copies there can be.
+    control : int64 (blocks, 8), zeros: lanes claimed and done, merges claimed and done.
     """
-    lanes, size = course.lanes, len(text.ids)
-    step, alone = max(inputs.copies.shape[1], outputs.copies.shape[1]), outputs.copies.shape[1] == 0
+    lanes, size = inputs.marks.shape[1], len(text.ids)
+    step = max(inputs.copies.shape[1], outputs.copies.shape[1])
     for block in range(start, stop):
         at = control.ctypes.data + 64 * (block - start)
         lane = fetch_add(at, 1)
         while lane < lanes:
-            own, mark = (thread, base + lane * step) if alone else (lane, base)
-            inputs.used[own, 0] = outputs.used[own, 0] = 0
+            inputs.used[lane, 0] = outputs.used[lane, 0] = 0
             read = (block * lanes + lane) * course.share
             first = min((block * course.pace + lane * course.stride) * course.share, size)
             last = min(first + course.share, size)
+            account = lane if step else thread
             if first < last:
-                train_share(text, course, goal, inputs, outputs, room, own, mark, read, first, last, totals)
-            if alone and step:
-                bring_back(inputs, own)
+                train_share(text, course, goal, inputs, outputs, room, account, base, read, first, last, totals)
             fetch_add(at + 8, 1)
             lane = fetch_add(at, 1)
-        if alone:
-            base += lanes * step
+        if step == 0:
             continue
         wait_for(at + 8, lanes)
-        merge_block(inputs, outputs, room, lanes, base, at)
+        part = fetch_add(at + 16, 1)
+        while part < 2 * lanes:
+            merge(inputs if part < lanes else outputs, part % lanes, base, room.vectors.ctypes.data)
+            fetch_add(at + 24, 1)
+            part = fetch_add(at + 16, 1)
+        wait_for(at + 24, 2 * lanes)
         base += step

@@ -25,9 +25,8 @@ from embcli.spec import Word2vecParams, recorded
 _BESIDES = 200_000_000
 #: bytes for each word besides its rows
 _MARKS = 100
-#: tokens of a lane's share: words do not see each other's steps on common n-grams within a block (26 M words, three
-#: epochs, shares of 137 and 40: SimLex-999 .275 and .283, analogies 54.6 % and 55.0 %, processor time the same)
-BLOCK = {"word2vec": Plan.block, "fasttext": 40}
+#: how each method walks the text
+WALK: dict[str, dict[str, Any]] = {"word2vec": {}, "fasttext": {"block": 20, "apart": True, "turn": True}}
 #: rows of a table that are filled in one go
 _ROWS = 1 << 14
 
@@ -77,7 +76,7 @@ def plan_of(params: Word2vecParams, seed: int) -> Plan:
     assert params.dim is not None and params.lr is not None and params.min_lr is not None
     same = ("arch", "loss", "window", "fixed_window", "cbow_sum", "negative", "ns_power", "sample", "epochs")
     rest = {name: getattr(params, name) for name in (*same, "freeze_output", "hogwild")}
-    return Plan(dim=params.dim, lr=params.lr, min_lr=params.min_lr, seed=seed, block=BLOCK[params.command], **rest)
+    return Plan(dim=params.dim, lr=params.lr, min_lr=params.min_lr, seed=seed, **WALK[params.command], **rest)
 
 
 def afresh(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
@@ -120,7 +119,7 @@ def tables_for(tokens: Tokens, params: Word2vecParams, ngrams: NgramRows, job: J
     dim, V, n = params.dim or 0, ngrams.words, len(ngrams.buckets)
     tables = 2 + (plan_of(params, 0).lanes if params.loss == "softmax" else 0)  # whose lanes copy every output row
     what = f"{params.command} with two tables of {V:,} x {dim:,}" + (f" and {n:,} rows of n-grams" if n else "")
-    job.need((V * tables + n) * 4 * padded(dim) + V * _MARKS + _BESIDES, what)
+    job.need((V * (tables + bool(n)) + n) * 4 * padded(dim) + V * _MARKS + _BESIDES, what)
     return Tables(len(ngrams), V - (params.loss == "hierarchical"), dim, ngrams.lists)
 
 

@@ -81,7 +81,7 @@ def judge(scores: Floats, labels: Floats, softmax: bool) -> tuple[Floats, float]
 def explain(tokens: Tokens, tables: Tables, plan: Plan, count: int) -> Iterator[Prediction]:
     """Yield the first ``count`` predictions of the first epoch. The tables stay as they are."""
     inputs, outputs = _Rows(tables.inputs, plan.dim), _Rows(tables.outputs, plan.dim)
-    goal, share = _Goal(tokens, plan), share_of(plan, tokens, tables.lists)
+    goal, share = _Goal(tokens, plan), share_of(plan, tokens)
     for first, word, contexts in _centres(tokens, plan, share, goal):
         rate = plan.lr - (plan.lr - plan.min_lr) * first / (plan.epochs * len(tokens.ids))
         ids, labels = goal.outputs_of(word)

@@ -12,7 +12,7 @@ from embcli.artifacts.schema import Tokens, Words
 from embcli.job import Job
 from embcli.models.trainer import Trainer
 from embcli.models.training_plan import Lists, Plan, Tables
-from embcli.models.workspace import busiest, most_shared
+from embcli.models.workspace import most_shared, span_of
 
 BASE = Plan(loss="softmax", dim=20, window=2, sample=0.0, epochs=1, lr=0.1, min_lr=0.1, fixed_window=True, seed=5)
 #: rows of seven words: the own one, some in common, one twice, one alone
@@ -136,7 +136,9 @@ def test_the_busiest_word_is_found_by_its_rows() -> None:
     kept = np.array([0.5, 0.3, 0.2])
     assert most_shared(kept, lists([[0], [1], [2]])) == pytest.approx(0.5)
     assert most_shared(kept, lists([[0, 3], [1, 3], [2, 3]])) == pytest.approx((0.5 + 1) / 2)
-    unigram = np.array([500, 300, 200])
-    plan = replace(BASE, loss="negative", sample=0)
+    tokens = text([0] * 500 + [1] * 300 + [2] * 200, 3)
     apart, shared = lists([[0, 3], [1, 4], [2, 5]]), lists([[0, 3], [1, 3], [2, 3]])
-    assert busiest(plan, unigram, 1000, shared) > busiest(plan, unigram, 1000, apart) > 0
+    plan = replace(BASE, loss="negative", lanes=1)
+    long = span_of(plan, tokens, shared, 1)
+    assert span_of(plan, tokens, apart, 1) > long > span_of(replace(plan, lr=1.0), tokens, shared, 1)
+    assert span_of(plan, tokens, shared, 10) == long // 10

@@ -46,28 +46,30 @@ def plain(plan: Plan, ids: list[int], X: Any, Y: Any) -> None:
         shares = [weights[c] / (1 if plan.cbow_sum else weights[c].sum()) for c in inputs]
         if plan.arch == "skipgram":
             shares = [np.ones(1)] * len(inputs)
-        hs = [share @ H[c] for share, c in zip(shares, inputs, strict=True)]
-        errors = []
-        for h in hs:
-            p = np.exp(Y @ h)
-            errors.append(np.eye(len(Y))[word] - p / p.sum())
-        for c, h, error in zip(inputs, hs, errors, strict=True):
-            move = plan.lr * error @ Y
-            Y += plan.lr * np.outer(error, h)
-            H[c] += move
+        groups = [[k] for k in range(len(inputs))] if plan.turn else [range(len(inputs))]
+        for group in groups:  # all of one are scored before any step
+            hs = [shares[k] @ H[inputs[k]] for k in group]
+            errors = []
+            for h in hs:
+                p = np.exp(Y @ h)
+                errors.append(np.eye(len(Y))[word] - p / p.sum())
+            for k, h, error in zip(group, hs, errors, strict=True):
+                move = plan.lr * error @ Y
+                Y += plan.lr * np.outer(error, h)
+                H[inputs[k]] += move
     for rows, step in zip(ROWS, H - before, strict=True):
         squares = sum(rows.count(row) for row in rows)
         for row in rows:
             X[row] += step * len(rows) / squares
 
 
-@pytest.mark.parametrize("arch", ["skipgram", "cbow", "cbow sum"])
+@pytest.mark.parametrize("arch", ["skipgram", "skipgram turn", "cbow", "cbow sum"])
 def test_a_share_is_the_plain_one(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row of a word takes the whole step of the mean; with a row in it twice, as much less that the mean does."""
     monkeypatch.setattr("embcli.models.workspace.BLOCKS", 0.01)
     monkeypatch.setattr("embcli.models.workspace.PUSH", 1e9)
     ids = [0, 1, 2, 3, 4, 5, 6, 2, 1, 0]  # no word twice in a window
-    plan = replace(BASE, arch=arch.split()[0], cbow_sum="sum" in arch, lanes=1, block=100)
+    plan = replace(BASE, arch=arch.split()[0], cbow_sum="sum" in arch, turn="turn" in arch, lanes=1, block=100)
     made = tables(30, 7, 7, lists(ROWS))
     X, Y = made.vectors.astype(float), made.contexts.astype(float)
     before = X.copy()
@@ -107,6 +109,18 @@ def test_the_same_bytes_at_any_number_of_threads(change: dict[str, Any]) -> None
     other = tables(110, 60, 60 - (plan.loss == "hierarchical"), lists(rows))
     Trainer(replace(plan, lanes=4), tokens, other, Job()).epoch(0)
     assert other.inputs.tobytes() not in next(iter(found))
+
+
+def test_lanes_apart_lose_no_pair() -> None:
+    """Wherever the lanes are, every pair of the text is predicted once; in another order, so the tables differ."""
+    rng = np.random.default_rng(0)
+    tokens = text(rng.integers(0, 60, 3001).tolist(), 60)
+    found = []
+    for apart in (False, True):
+        made = tables(60, 60, 60, lists([[w, (w + 1) % 60] for w in range(60)]))
+        plan = replace(BASE, loss="negative", lanes=8, block=40, apart=apart)
+        found.append((Trainer(plan, tokens, made, Job()).epoch(0).predictions, made.inputs.tobytes()))
+    assert found[0][0] == found[1][0] == 2 * (3000 + 2999) and found[0][1] != found[1][1]
 
 
 def test_threads_that_write_at_the_same_time_train_too() -> None:

@@ -74,6 +74,15 @@ def lsa() -> Vectors:
     return made
 
 
+def subwords() -> Vectors:
+    """Vectors with n-grams of 1 and 2 characters in 5 buckets, of which two have rows."""
+    made = vectors()
+    made.singular_values, made.word_rows = None, np.asarray(made.vectors + 1, np.float32)
+    made.ngram_buckets, made.ngram_rows = np.array([1, 4]), np.array([[1, 2, 3], [-1, 0.5, 0]], np.float32)
+    made.options = {"min_n": 1, "max_n": 2, "buckets": 5}
+    return made
+
+
 def knn() -> Knn:
     return Knn(
         neighbors=np.array([[1, 2], [0, -1], [0, 3], [-1, -1]], np.int32),
@@ -83,7 +92,15 @@ def knn() -> Knn:
     )
 
 
-MAKE = {"tokens": tokens, "counts": counts, "documents": documents, "vectors": vectors, "lsa": lsa, "knn": knn}
+MAKE = {
+    "tokens": tokens,
+    "counts": counts,
+    "documents": documents,
+    "vectors": vectors,
+    "lsa": lsa,
+    "knn": knn,
+    "subwords": subwords,
+}
 
 
 def meta_of(artifact: Artifact, **options: Any) -> dict[str, Any]:

@@ -245,11 +245,14 @@ class Vectors(Artifact):
     """Word vectors.
 
     vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
+    word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
+    ngram_rows, ngram_buckets : of models with character n-grams (fastText), float32 (n, d), int64 (n,) ascending. A word's vector is the mean of its word row, if it is in the vocabulary, and of the rows of all its
+    n-grams' buckets, where a bucket that is not here has a row of zeros; ``vectors`` are these means. The options
+    ``min_n``, ``max_n`` and ``buckets`` say what the n-grams are: see text/ngrams.py.
     singular_values : float64 (d,), descending.
     documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
     nodes : float32 (V - 1, d), the inner nodes of the Huffman tree (hierarchical softmax), as they were made.
     bias, context_bias : float32 (V,), of the words and of the contexts (GloVe).
-    word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
     word_squares, context_squares : float32 (V, d), bias_squares, context_bias_squares : float32 (V,), sums of squared
     gradients of AdaGrad, with 1 at the start (what --resume needs).
     epoch_loss, epoch_lr : float64 (epochs done,), mean loss per prediction, and the rate at the end of each epoch.
@@ -261,6 +264,8 @@ class Vectors(Artifact):
         **_WORD,
         "unigram": Member(_INT),
         "contexts": Member(("f4",), 2, required=False),
+        "ngram_buckets": Member(_INT, required=False),
+        "ngram_rows": Member(("f4",), 2, required=False),
         "singular_values": Member(_FLOAT, required=False),
         "documents": Member(("f4",), 2, required=False),
         "nodes": Member(("f4",), 2, required=False),
@@ -278,6 +283,8 @@ class Vectors(Artifact):
     words: Words
     unigram: NDArray[np.int64]
     contexts: Any = None
+    ngram_buckets: Any = None
+    ngram_rows: Any = None
     singular_values: Any = None
     documents: Any = None
     nodes: Any = None
@@ -312,6 +319,7 @@ class Vectors(Artifact):
         _same("unigram", len(self.unigram), len(self.words))
         if self.contexts is not None and self.contexts.shape != self.vectors.shape:
             raise ValueError(f"contexts have shape {self.contexts.shape}, vectors {self.vectors.shape}")
+        self._check_ngrams()
         if self.singular_values is not None:
             _same("singular_values", len(self.singular_values), self.vectors.shape[1])
         if self.epoch_loss is not None:
@@ -329,6 +337,21 @@ class Vectors(Artifact):
         if self.documents is not None and self.labels is not None:
             _same("labels", len(self.labels), len(self.documents))
             _same("dimensions of documents", self.documents.shape[1], self.vectors.shape[1])
+
+    def _check_ngrams(self) -> None:
+        """Raise ValueError if rows of words and of n-grams do not fit together, or no option explains them."""
+        if self.ngram_buckets is None and self.ngram_rows is None:
+            return
+        if self.word_rows is None or self.ngram_buckets is None or self.ngram_rows is None:
+            raise ValueError("word_rows, ngram_buckets and ngram_rows go together, and one is missing")
+        if self.word_rows.shape != self.vectors.shape:
+            raise ValueError(f"word_rows have shape {self.word_rows.shape}, vectors {self.vectors.shape}")
+        _same("ngram_buckets", len(self.ngram_buckets), len(self.ngram_rows))
+        _same("dimensions of ngram_rows", self.ngram_rows.shape[1], self.vectors.shape[1])
+        for name in ("min_n", "max_n", "buckets"):
+            value = self.options.get(name)
+            if type(value) is not int or not 0 <= value < 1 << 31:
+                raise ValueError(f"its options say nothing sensible about {name}")
 
 
 @dataclass(kw_only=True)

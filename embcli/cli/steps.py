@@ -72,7 +72,7 @@ def _early(step: Step, params: Any) -> bool:
     """Return whether an option prints instead of making an artifact."""
     if step.name == "encode":
         return params.text is not None or params.count
-    return step.name in ("bpe-train", "word2vec") and params.explain > 0
+    return step.name in ("bpe-train", "word2vec", "fasttext") and params.explain > 0
 
 
 def _printer(step: Step, params: Any) -> Any:
@@ -85,10 +85,10 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_count
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
-    if step.name == "word2vec" and params.explain:
-        from embcli.cli.predictions import word2vec_explain
+    if step.name in ("word2vec", "fasttext") and params.explain:
+        from embcli.cli.predictions import training_explain
 
-        return word2vec_explain
+        return training_explain
     if step.name == "encode" and params.phrases_top:
         return prints.encode_phrases
     if step.name == "cooc" and params.top:

@@ -113,6 +113,7 @@ copy_row: Any = _row_loop("copy_row", "target = other.", 1, lambda b, rows, s: r
 gain_row: Any = _row_loop(
     "gain_row", "target += now - old.", 2, lambda b, rows, s: b.fadd(rows[0], b.fsub(rows[1], rows[2]))
 )
+change_row: Any = _row_loop("change_row", "target = now - target.", 1, lambda b, rows, s: b.fsub(rows[1], rows[0]))
 add_row: Any = _row_loop(
     "add_row",
     "target += scale other.",

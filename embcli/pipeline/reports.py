@@ -85,7 +85,9 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
     for path, name in zip(paths, names, strict=True):
         members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
-        if params.pair or params.top:
+        if params.ngrams:
+            tables += [ngram_table(artifact, word, name) for word in params.ngrams]
+        elif params.pair or params.top:
             tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
         else:
             tables += description_tables(description(path, artifact, members, params), name)
@@ -110,6 +112,19 @@ def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
     if params.top:
         rows += heaviest_pairs(artifact, params.top, name)
     return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+
+
+def ngram_table(artifact: Any, word: str, name: str) -> Table:
+    """Return the rows that a word is the mean of: itself, if it is in the vocabulary, and its n-grams."""
+    from embcli.query.info import ngrams
+
+    found = ngrams(artifact, word, name)
+    columns = [Column("fragment"), *(Column(key, "right") for key in ("hash", "bucket", "row", "norm"))]
+    rows = [list(part.values()) for part in found["parts"]]
+    zeros = sum(part["row"] is None for part in found["parts"])
+    what = "the word's own row and those of its n-grams" if found["known"] else "the rows of its n-grams: it is unseen"
+    notes = [f"the mean of {found['terms']:,} rows, {what}" + (f"; {zeros:,} of them are zeros" if zeros else "")]
+    return Table(word, columns, rows, notes)
 
 
 def lines_of(path: str) -> list[str]:

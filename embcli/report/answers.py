@@ -101,6 +101,7 @@ def unanswered(answers: Sequence[Answer], names: Sequence[str]) -> list[str]:
     for answer in answers:
         for unknown in answer.unknown:
             line = f"{names[answer.artifact]}: unknown word '{shown(unknown.word)}'"
+            line += f", and {unknown.why}" if unknown.why else ""
             if unknown.suggestions:
                 line += f"; did you mean {', '.join(shown(word) for word in unknown.suggestions)}?"
             elif unknown.word.startswith("--"):

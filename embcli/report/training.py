@@ -78,7 +78,7 @@ def prediction_table(number: int, made: Any, words: Words, tree: bool) -> Table:
     notes = [f"... {len(made.outputs) - len(shown):,} more"] if len(shown) < len(made.outputs) else []
     notes.append(f"loss {made.loss:.6f}, after the step {made.loss_after:.6f}")
     notes.append(f"gradient {numbers(made.gradient)}, rate {made.rate:.6g}")
-    inputs = [words[i] for i in made.inputs]
+    inputs = _inputs(made, words)
     for name, before, after in zip(inputs, made.rows, made.rows_after, strict=True):
         notes.append(f"row of {name}: {numbers(before)} becomes {numbers(after)}")
     return Table(f"{number}. {', '.join(inputs)} -> {words[made.target]}", columns, rows, notes)
@@ -87,11 +87,16 @@ def prediction_table(number: int, made: Any, words: Words, tree: bool) -> Table:
 def prediction_record(number: int, made: Any, words: Words, tree: bool) -> dict[str, Any]:
     """Return one prediction as plain data that is ready for JSON, with all its numbers."""
     outputs = list(made.outputs) if tree else [words[i] for i in made.outputs]
-    record = {"number": number, "inputs": [words[i] for i in made.inputs], "target": words[made.target]}
+    record = {"number": number, "inputs": _inputs(made, words), "target": words[made.target]}
     record |= {"nodes" if tree else "outputs": outputs, "loss": made.loss, "loss_after": made.loss_after}
     record["rate"] = made.rate
     names = ("labels", "scores", "probabilities", "probabilities_after", "gradient", "rows", "rows_after")
     return record | {name: (getattr(made, name) + 0.0).tolist() for name in names}
+
+
+def _inputs(made: Any, words: Words) -> list[str]:
+    """Return what to call the input rows: words, and rows of n-grams by their place in ``ngram_rows``."""
+    return [words[i] if i < len(words) else f"n-gram row {i - len(words)}" for i in made.inputs]
 
 
 def numbers(values: Iterable[float]) -> str:

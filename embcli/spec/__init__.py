@@ -18,7 +18,7 @@ from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
 from embcli.spec.text import WORD_OPTIONS, BpeTrainParams, DecodeParams, EncodeParams
 from embcli.spec.trained import ROWS as _TRAINED
-from embcli.spec.trained import GloveParams, Word2vecParams
+from embcli.spec.trained import FastTextParams, GloveParams, Word2vecParams
 from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
@@ -36,6 +36,7 @@ __all__ = [
     "DecodeParams",
     "EncodeParams",
     "EvalParams",
+    "FastTextParams",
     "Field",
     "GloveParams",
     "InfoParams",

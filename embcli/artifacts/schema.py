@@ -246,9 +246,10 @@ class Vectors(Artifact):
 
     vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
     word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
-    ngram_rows, ngram_buckets : of models with character n-grams (fastText), float32 (n, d), int64 (n,) ascending. A word's vector is the mean of its word row, if it is in the vocabulary, and of the rows of all its
-    n-grams' buckets, where a bucket that is not here has a row of zeros; ``vectors`` are these means. The options
-    ``min_n``, ``max_n`` and ``buckets`` say what the n-grams are: see text/ngrams.py.
+    ngram_rows, ngram_buckets : of models with character n-grams (fastText), float32 (n, d), int64 (n,) ascending. A
+    word's vector is the mean of its word row, if it is in the vocabulary, and of the rows of all its n-grams' buckets,
+    where a bucket that is not here has a row of zeros; ``vectors`` are these means. The options ``min_n``, ``max_n``
+    and ``buckets`` say what the n-grams are: see text/ngrams.py.
     singular_values : float64 (d,), descending.
     documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
     nodes : float32 (V - 1, d), the inner nodes of the Huffman tree (hierarchical softmax), as they were made.

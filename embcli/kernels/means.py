@@ -17,10 +17,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from embcli.kernels._jit import inner_kernel, kernel
-from embcli.kernels.vectors16 import INT, INT32, VECTOR, add_row, copy_row, fetch_row, gain_row, load, loop, scale_row
+from embcli.kernels.vectors16 import INT, INT32, VECTOR, add_row, copy_row, fetch_row, load, loop, scale_row
 
 #: classes of rows, each of which one thread at a time brings back
-PARTS = 8
+PARTS = 4
 
 
 def _gain_rows(count: int) -> Any:
@@ -103,12 +103,7 @@ def ask_for_rows(table, n, starts, lists, word, part, parts):  # type: ignore[no
 
 
 @inner_kernel
-def step_rows(table, n, starts, lists, word, part, now, before, share):  # type: ignore[no-untyped-def]
-    """Add share (now - before), a word's mean after and before, to its rows of one part."""
+def step_rows(table, n, starts, lists, word, part, step):  # type: ignore[no-untyped-def]
+    """Add a row by address to a word's rows of one part."""
     for i in range(starts[word * PARTS + part], starts[word * PARTS + part + 1]):
-        row = table + 64 * n * np.int64(lists[i])
-        if share == np.float32(1):
-            gain_row(row, now, before, n)
-        else:
-            add_row(row, now, n, share)
-            add_row(row, before, n, -share)
+        add_row(table + 64 * n * np.int64(lists[i]), step, n, np.float32(1))

@@ -16,7 +16,7 @@ from embcli.kernels.draws import GOLD, S32, U, mix
 from embcli.kernels.means import PARTS, ask_for_rows, mean_row, step_rows
 from embcli.kernels.teams import fetch_add, wait_for
 from embcli.kernels.training import train_blocks
-from embcli.kernels.vectors16 import copy_row
+from embcli.kernels.vectors16 import add_row, copy_row, scale_row
 
 #: words that a thread composes in one go
 _WORDS = 32
@@ -28,7 +28,7 @@ class Means(NamedTuple):
     rows : float32 (n, padded).  starts, lists : of each word, as ``means.by_part`` lists them.
     shares : float32 (V,), what part of a mean's step its rows take.
     words : int64 (capacity,), listed in this span.  count : int64 (1,), how many.  seen : bool (V,), whether listed.
-    before : float32 (capacity, padded), means as they were composed.
+    before : float32 (capacity, padded), means as they were composed; after the span the steps of their rows.
     """
 
     rows: Any
@@ -101,15 +101,24 @@ def compose(means, inputs, first):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
+def sum_steps(means, inputs, first):  # type: ignore[no-untyped-def]
+    """Make what listed words, from ``first`` on, were before into the steps that their rows take."""
+    n, stop = inputs.table.shape[1] >> 4, min(first + _WORDS, means.count[0])
+    for i in range(first, stop):
+        word = means.words[i]
+        step = means.before.ctypes.data + 64 * n * i
+        scale_row(step, step, n, -means.shares[word])
+        add_row(step, inputs.table.ctypes.data + 64 * n * word, n, means.shares[word])
+
+
+@inner_kernel
 def bring_back(means, inputs, part):  # type: ignore[no-untyped-def]
     """Add the steps of all listed words to their rows of one part."""
     n, rows, count = inputs.table.shape[1] >> 4, means.rows.ctypes.data, means.count[0]
     for i in range(count):
-        word = means.words[i]
         if i + 2 < count:
             ask_for_rows(rows, n, means.starts, means.lists, means.words[i + 2], part, 1)
-        now, before = inputs.table.ctypes.data + 64 * n * word, means.before.ctypes.data + 64 * n * i
-        step_rows(rows, n, means.starts, means.lists, word, part, now, before, means.shares[word])
+        step_rows(rows, n, means.starts, means.lists, means.words[i], part, means.before.ctypes.data + 64 * n * i)
 
 
 @kernel
@@ -117,7 +126,8 @@ def train_spans(text, course, goal, means, inputs, outputs, room, thread, base, 
     """Do what ``train_blocks`` does, in spans of ``size`` blocks, the last one perhaps shorter.
 
     control : int64 (blocks + 2 spans, 8), zeros: those of the blocks; then of each span lists claimed and done, words
-    claimed and batches composed, and on a line of its own parts claimed and done.
+    claimed and batches composed, words claimed and batches of their steps, and on a line of its own parts claimed and
+    done.
     """
     lanes, step = inputs.marks.shape[1], max(inputs.copies.shape[1], outputs.copies.shape[1])
     for first in range(start, stop, size):
@@ -138,6 +148,12 @@ def train_spans(text, course, goal, means, inputs, outputs, room, thread, base, 
         )
         for block in range(first, last):
             wait_for(control.ctypes.data + 64 * (block - start) + 8, lanes)
+        word = fetch_add(at + 32, _WORDS)
+        while word < means.count[0]:
+            sum_steps(means, inputs, word)
+            fetch_add(at + 40, 1)
+            word = fetch_add(at + 32, _WORDS)
+        wait_for(at + 40, (means.count[0] + _WORDS - 1) // _WORDS)
         part = fetch_add(at + 64, 1)
         while part < PARTS:
             bring_back(means, inputs, part)

@@ -65,4 +65,4 @@ def split_heads(X: NDArray[Any], heads: int) -> NDArray[Any]:
 
 def join_heads(X: NDArray[Any]) -> NDArray[Any]:
     """Return (heads, T, d / heads) as (T, d)."""
-    return X.transpose(1, 0, 2).reshape(X.shape[1], -1)
+    return X.transpose(1, 0, 2).reshape(X.shape[1], X.shape[0] * X.shape[2])

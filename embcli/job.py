@@ -34,7 +34,7 @@ def _unheard(event: dict[str, Any]) -> None:
 
 #: what a trainer says of an epoch: its number, how many are planned, after which one it stops, words read in it so far
 #: and when it is done, mean loss so far and rate (None at the start), whether it is finished; then also "heldout" (a
-#: loss) and "eval" (name -> figure)
+#: loss) and "eval" (name -> figure); where it counts otherwise: "label" for the epoch, "unit" for words, "perplexity"
 EPOCH = ("epoch", "epochs", "last", "words", "of", "loss", "lr", "finished")
 
 

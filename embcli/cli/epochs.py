@@ -22,7 +22,8 @@ class Epochs:
 
     ``rows`` holds a record of each finished epoch: epoch, epochs, loss, lr, words, share (of the epoch), seconds (since
     the start), words_per_second (of the epoch, without what was measured after it), left (seconds, estimated), heldout
-    where there is any, and eval, the figures by file.
+    where there is any, and eval, the figures by file; label, unit and perplexity if the trainer counts in other things
+    than epochs of words.
     """
 
     def __init__(self, say: Callable[[str], None], live: bool) -> None:
@@ -60,8 +61,7 @@ class Epochs:
         row = {key: event[key] for key in ("epoch", "epochs", "loss", "lr", "words")}
         row |= {"share": event["words"] / max(event["of"], 1), "words_per_second": speed and round(speed)}
         row |= {"seconds": round(spent, 3), "left": round(spent * (1 - self._share) / gained, 1) if gained else None}
-        if "heldout" in event:
-            row["heldout"] = event["heldout"]
+        row |= {key: event[key] for key in ("heldout", "label", "unit", "perplexity") if key in event}
         return row | {"eval": event.get("eval", {})}
 
     def _draw(self, current: dict[str, Any] | None) -> None:

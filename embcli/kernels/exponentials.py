@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 
-from embcli.kernels._jit import numba
+from embcli.kernels._jit import inner_kernel, numba
 
 _F = np.float32
 _LOG2E, _HALF, _LEAST = _F(1 / math.log(2)), _F(0.5), _F(-87.0)
@@ -33,6 +33,43 @@ def _as_float(typing: Any, bits: Any) -> Any:
         return builder.bitcast(args[0], ir.FloatType())
 
     return numba.types.float32(numba.types.int32), emit
+
+
+@numba.extending.intrinsic
+def _order(typing: Any, x: Any) -> Any:
+    """Return the whole number, 32 or 64 bits, that orders floats: the larger, the larger; its own inverse on bits."""
+    bits = 32 if x == numba.types.float32 else 64
+    kind = ir.IntType(bits)
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = builder.bitcast(args[0], kind)
+        sign = builder.ashr(found, kind(bits - 1))
+        return builder.xor(found, builder.and_(sign, kind((1 << (bits - 1)) - 1)))
+
+    return numba.types.Integer.from_bitwidth(bits)(x), emit
+
+
+@numba.extending.intrinsic
+def _of_order(typing: Any, order: Any) -> Any:
+    """Return the float that ``_order`` made this number of."""
+    bits = order.bitwidth
+    kind = ir.IntType(bits)
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sign = builder.ashr(args[0], kind(bits - 1))
+        found = builder.xor(args[0], builder.and_(sign, kind((1 << (bits - 1)) - 1)))
+        return builder.bitcast(found, ir.FloatType() if bits == 32 else ir.DoubleType())
+
+    return (numba.types.float32 if bits == 32 else numba.types.float64)(order), emit
+
+
+@inner_kernel
+def highest(x, start, stop):  # type: ignore[no-untyped-def]
+    """Return the largest of x[start:stop], NaN if that is there; whole numbers are compared, which vectors can do."""
+    top = _order(x[start])
+    for j in range(start + 1, stop):
+        top = max(top, _order(x[j]))
+    return _of_order(top)
 
 
 def exp_below(x: Any) -> Any:

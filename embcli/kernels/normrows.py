@@ -47,7 +47,7 @@ def norm_rows(X, gain, bias, Y, unit, inverse):  # type: ignore[no-untyped-def]
 
 @sum_kernel
 def norm_back(dY, gain, unit, inverse, dX, dgain, dbias):  # type: ignore[no-untyped-def]
-    """dX += inverse (a - mean(a) - unit mean(a unit)), a = dY gain; dgain += dY unit, dbias += dY. dY is used up."""
+    """DX += inverse (a - mean(a) - unit mean(a unit)), a = dY gain; dgain += dY unit, dbias += dY. dY is used up."""
     M, d = dY.shape
     share = dY.dtype.type(1 / d)
     for i in range(M):
@@ -82,7 +82,7 @@ def gelu_rows(U, bias, G):  # type: ignore[no-untyped-def]
 
 @kernel
 def gelu_back(dG, derivative, dbias):  # type: ignore[no-untyped-def]
-    """dG *= derivative; dbias += dG."""
+    """DG *= derivative; dbias += dG."""
     M, f = dG.shape
     for i in range(M):
         g, u = dG[i], derivative[i]
@@ -113,7 +113,7 @@ def add_bias(X, bias):  # type: ignore[no-untyped-def]
 
 @kernel
 def sum_rows(X, total):  # type: ignore[no-untyped-def]
-    """total += the sum of the rows."""
+    """Total += the sum of the rows."""
     M, d = X.shape
     for i in range(M):
         x = X[i]

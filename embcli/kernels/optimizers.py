@@ -41,7 +41,7 @@ def adamw(theta, g, mean, square, start, stop, factor, lr, beta1, beta2, first, 
 
 @kernel
 def descend(theta, g, start, stop, factor, lr):  # type: ignore[no-untyped-def]
-    """theta -= lr factor g for numbers [start, stop)."""
+    """Theta -= lr factor g for numbers [start, stop)."""
     rate = theta.dtype.type(lr * factor)
     for j in range(start, stop):
         theta[j] -= rate * g[j]

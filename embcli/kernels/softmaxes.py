@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+from embcli.kernels._jit import inner_kernel, sum_kernel
+from embcli.kernels.exponentials import exp_below, highest
 
-from embcli.kernels._jit import sum_kernel
-from embcli.kernels.exponentials import exp_below
+#: loops over a span begin and end at multiples of this, so that all of it goes through vectors
+_STEP = 32
+
+
+@inner_kernel
+def _widened(a, b, columns):  # type: ignore[no-untyped-def]
+    """Return the span [a, b), widened to multiples of ``_STEP`` but not beyond the columns."""
+    return max(a // _STEP * _STEP, columns[0]), min(-(-b // _STEP) * _STEP, columns[1])
 
 
 @sum_kernel
@@ -20,32 +27,35 @@ def weigh(S, first, last, rows, columns, scale, slopes):  # type: ignore[no-unty
 
     Row i: softmax over first[i] <= j < last[i] of scale S[h, i, j] - slopes[h] |i - j|; 0 in other columns.
     """
-    zero = S.dtype.type(0)
+    zero, never = S.dtype.type(0), S.dtype.type(-3e38)
     for head in range(S.shape[0]):
         slope = slopes[head]
         for i in range(rows[0], rows[1]):
             s = S[head, i]
             a, b = first[i], last[i]
-            for j in range(columns[0], min(a, columns[1])):
-                s[j] = zero
-            for j in range(max(b, columns[0]), columns[1]):
-                s[j] = zero
             if a >= b:
                 s[columns[0] : columns[1]] = zero
                 continue
-            top = S.dtype.type(-np.inf)
-            for j in range(a, b):
-                value = scale * s[j] - slope * S.dtype.type(abs(i - j))
-                s[j] = value
-                top = max(top, value)
+            c, d = _widened(a, b, columns)
+            if slope == zero:
+                for j in range(c, d):
+                    s[j] *= scale
+            else:
+                for j in range(c, d):
+                    s[j] = scale * s[j] - slope * S.dtype.type(abs(i - j))
+            s[c:a] = never
+            s[b:d] = never
+            top = highest(s, c, d)
             total = zero
-            for j in range(a, b):
-                e = exp_below(s[j] - top)
+            for j in range(c, d):
+                e = exp_below(s[j] - top)  # of ``never`` some 1e-38, which no sum of 1 or more notices
                 s[j] = e
                 total += e
             share = S.dtype.type(1) / total
-            for j in range(a, b):
+            for j in range(c, d):
                 s[j] *= share
+            s[columns[0] : a] = zero
+            s[b : columns[1]] = zero
 
 
 @sum_kernel
@@ -55,15 +65,13 @@ def weigh_back(A, dA, first, last, rows, columns, scale):  # type: ignore[no-unt
     for head in range(A.shape[0]):
         for i in range(rows[0], rows[1]):
             w, g = A[head, i], dA[head, i]
-            a, b = max(first[i], columns[0]), min(last[i], columns[1])
-            for j in range(columns[0], min(a, columns[1])):
-                g[j] = zero
-            for j in range(max(b, columns[0]), columns[1]):
-                g[j] = zero
+            c, d = _widened(first[i], max(first[i], last[i]), columns)
+            g[columns[0] : c] = zero
+            g[d : columns[1]] = zero
             total = zero
-            for j in range(a, b):
+            for j in range(c, d):
                 total += w[j] * g[j]
-            for j in range(a, b):
+            for j in range(c, d):
                 g[j] = scale * w[j] * (g[j] - total)
 
 
@@ -77,12 +85,10 @@ def cross_entropy(Z, bias, targets, share):  # type: ignore[no-untyped-def]
     loss = 0.0
     for i in range(R):
         z = Z[i]
-        top = Z.dtype.type(-np.inf)
         if len(bias):
             for j in range(V):
                 z[j] += bias[j]
-        for j in range(V):
-            top = max(top, z[j])
+        top = highest(z, 0, V)
         right = z[targets[i]] - top
         total = Z.dtype.type(0)
         for j in range(V):

@@ -14,6 +14,6 @@ def attend(inputs: Sequence[Any], params: AttendParams, job: Job) -> Artifact:
     """Return a model trained on tokens. Raises what ``training.train`` raises."""
     (given,) = inputs
     assert isinstance(given, Tokens)
-    from embcli.models.training import train
+    from embcli.models.transformer_training import train
 
     return train(given, params, job)

@@ -74,9 +74,15 @@ class Network:
         return Pass(self, rows, room, None, None).forward(0.0)
 
     def gradients(
-        self, rows: Rows, room: Room, gradients: Arrays, share: float, dropout: Dropout | None = None, first: bool = True
+        self,
+        rows: Rows,
+        room: Room,
+        gradients: Arrays,
+        share: float,
+        dropout: Dropout | None = None,
+        first: bool = True,
     ) -> float:
-        """Return the sum of the losses, and put (``first``) or add the gradients of ``share`` times it to ``gradients``."""
+        """Return the sum of the losses; put (``first``) or add the gradients of ``share`` times it to ``gradients``."""
         if first:
             for name, array in gradients.items():
                 if name not in _PRODUCTS:
@@ -276,7 +282,9 @@ class Pass:
 
     def _turn(self, X: Array, back: int) -> None:
         if self.config.position == "rope":
-            normrows.turn_rows(X, self.network.cos, self.network.sin, self.rows.at, self.config.heads, self.network.real(back))
+            normrows.turn_rows(
+                X, self.network.cos, self.network.sin, self.rows.at, self.config.heads, self.network.real(back)
+            )
 
     def _drop(self, X: Array, Y: Array, site: int) -> None:
         if self.dropout is not None:

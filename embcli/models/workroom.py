@@ -55,13 +55,19 @@ class Rows:
     last: Ints
     place: Ints
 
+    @classmethod
+    def empty(cls, M: int) -> Rows:
+        """Return M places to be filled."""
+        ids, targets, at, first, last = np.zeros((5, M), np.int64)
+        return cls(ids, targets, at, first, last, np.arange(M))
+
     def part(self, start: int, stop: int) -> Rows:
         """Return tokens [start, stop)."""
         parts = (self.ids, self.targets, self.at, self.first, self.last, self.place)
         return Rows(*(part[start:stop] for part in parts))
 
     def blocks(self, T: int) -> list[list[tuple[int, int, int, int]]]:
-        """Return for each window its blocks of queries: rows [a, b) and the columns [c, d) that any of them looks at."""
+        """Return each window's blocks of queries: rows [a, b) and the columns [c, d) that any of them looks at."""
         found = []
         for start in range(0, len(self.ids), T):
             first, last = self.first[start : start + T], self.last[start : start + T]

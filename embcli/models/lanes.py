@@ -1,0 +1,109 @@
+"""One step of a Transformer's training on all threads: lanes of windows side by side, their gradients in order.
+
+How a batch is shared out follows from the shapes alone: about ``_TOKENS`` tokens go through the matrix products at a
+time, and as many such lanes as the batch fills, up to ``_LANES``, have gradients of their own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli import stop
+from embcli.models.network import Dropout, Network
+from embcli.models.optimizer import Optimizer, Rule
+from embcli.models.transformer import Config
+from embcli.models.workroom import Layout, Room, Rows
+
+_TOKENS, _LANES = 512, 8
+#: bytes that the gradients of all lanes may take, if there are more than two
+_GRADIENTS = 1 << 29
+
+
+class Lanes:
+    """A Transformer in training.
+
+    Parameters
+    ----------
+    config, theta : what it is like, and all its parameters, changed in place.
+    batch : windows of a step.  rule : of the optimizer.  frozen : leave the token rows as they are.  threads : >= 1.
+    """
+
+    def __init__(
+        self, config: Config, theta: NDArray[Any], batch: int, rule: Rule, frozen: bool = False, threads: int = 1
+    ) -> None:
+        self.config, layout = config, Layout(config)
+        self.count = lanes_of(config, batch)
+        self.optimizer = Optimizer(layout, theta, self.count, rule, frozenset({"token_rows"} if frozen else ()))
+        self.network = Network(config, layout.views(theta), frozen)
+        self.gradients = [layout.views(row) for row in self.optimizer.gradients]
+        self.bounds = [(lane * batch // self.count, (lane + 1) * batch // self.count) for lane in range(self.count)]
+        self.windows = windows_at_once(config, batch)
+        self._rooms: deque[Room] = deque()
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def close(self) -> None:
+        """Let the threads end."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, work: Any, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield work(item) in order, computed on the threads, which stay for the next call."""
+        stop.check()
+        return map(work, items) if self._pool is None else self._pool.map(work, items)
+
+    def _room(self) -> Room:
+        """Return room that nobody works in; there will be as many as threads work at a time."""
+        try:
+            return self._rooms.pop()
+        except IndexError:
+            return Room(self.config, self.windows, self.optimizer.theta.dtype)
+
+    def step(self, rows: Rows, number: int, lr: float, dropout: Dropout | None = None) -> tuple[float, float]:
+        """Make step ``number`` (from 1) on a batch; return its mean loss in nats, and the norm of the gradient."""
+        targets = max(int((rows.targets >= 0).sum()), 1)
+        T = self.config.context
+
+        def work(lane: int) -> float:
+            room = self._room()
+            start, end = self.bounds[lane]
+            loss = 0.0
+            for a in range(start, end, self.windows):
+                part = rows.part(a * T, min(a + self.windows, end) * T)
+                loss += self.network.gradients(part, room, self.gradients[lane], 1 / targets, dropout, a == start)
+            self._rooms.append(room)
+            return loss
+
+        loss = sum(list(self.run(work, range(self.count)))) / targets
+        if not np.isfinite(loss):
+            return loss, float("nan")
+        return loss, self.optimizer.step(number, lr, self.run)
+
+    def loss(self, rows: Rows) -> float:
+        """Return the mean loss of the targets of some windows, nats."""
+        T = self.config.context
+
+        def work(start: int) -> float:
+            room = self._room()
+            found = self.network.loss(rows.part(start, start + self.windows * T), room)
+            self._rooms.append(room)
+            return found
+
+        total = sum(list(self.run(work, range(0, len(rows.ids), self.windows * T))))
+        return float(total / max(int((rows.targets >= 0).sum()), 1))
+
+
+def windows_at_once(config: Config, batch: int) -> int:
+    """Return how many windows go through the matrix products together."""
+    return max(1, min(_TOKENS // config.context, -(-batch // lanes_of(config, batch))))
+
+
+def lanes_of(config: Config, batch: int) -> int:
+    """Return how many lanes have gradients of their own."""
+    most = max(2, _GRADIENTS // (4 * Layout(config).size))
+    return max(1, min(batch, batch * config.context // _TOKENS, _LANES, most))

@@ -23,7 +23,7 @@ from rounds import EMBCLI, Run, compare, environment, has
 TWIN = Path(__file__).with_name("attend_twin.py")
 #: options of the model, and steps
 TASKS = {
-    "small": ("--layers 2 --dim 128 --heads 4 --context 128 --batch 16", 150),
+    "small": ("--layers 2 --dim 128 --heads 4 --context 128 --batch 16", 100),
     "large": ("--layers 6 --dim 384 --heads 6 --context 256 --batch 4", 40),
 }
 

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -86,6 +87,23 @@ class Job:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    @contextmanager
+    def crew(self) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
+        """Yield a ``map`` whose threads stay until the end: for thousands of short calls, all results at once."""
+        if self.threads == 1:
+            yield self.map
+            return
+        pool = ThreadPoolExecutor(self.threads)
+
+        def run(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+            stop.check()
+            return pool.map(work, items)
+
+        try:
+            yield run
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

@@ -7,16 +7,13 @@ time, and as many such lanes as the batch fills, up to ``_LANES``, have gradient
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli import stop
 from embcli.models.network import Dropout, Network
-from embcli.models.optimizer import Optimizer, Rule
+from embcli.models.optimizer import Map, Optimizer, Rule
 from embcli.models.transformer import Config
 from embcli.models.workroom import Layout, Room, Rows
 
@@ -31,13 +28,14 @@ class Lanes:
     Parameters
     ----------
     config, theta : what it is like, and all its parameters, changed in place.
-    batch : windows of a step.  rule : of the optimizer.  frozen : leave the token rows as they are.  threads : >= 1.
+    batch : windows of a step.  rule : of the optimizer.  frozen : leave the token rows as they are.
+    run : runs work on items, on any number of threads, in the order of the items (``Job.crew``).
     """
 
     def __init__(
-        self, config: Config, theta: NDArray[Any], batch: int, rule: Rule, frozen: bool = False, threads: int = 1
+        self, config: Config, theta: NDArray[Any], batch: int, rule: Rule, frozen: bool = False, run: Map = map
     ) -> None:
-        self.config, layout = config, Layout(config)
+        self.config, self.run, layout = config, run, Layout(config)
         self.count = lanes_of(config, batch)
         self.optimizer = Optimizer(layout, theta, self.count, rule, frozenset({"token_rows"} if frozen else ()))
         self.network = Network(config, layout.views(theta), frozen)
@@ -45,17 +43,6 @@ class Lanes:
         self.bounds = [(lane * batch // self.count, (lane + 1) * batch // self.count) for lane in range(self.count)]
         self.windows = windows_at_once(config, batch)
         self._rooms: deque[Room] = deque()
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-
-    def close(self) -> None:
-        """Let the threads end."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def run(self, work: Any, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield work(item) in order, computed on the threads, which stay for the next call."""
-        stop.check()
-        return map(work, items) if self._pool is None else self._pool.map(work, items)
 
     def _room(self) -> Room:
         """Return room that nobody works in; there will be as many as threads work at a time."""
@@ -73,9 +60,10 @@ class Lanes:
             room = self._room()
             start, end = self.bounds[lane]
             loss = 0.0
-            for a in range(start, end, self.windows):
-                part = rows.part(a * T, min(a + self.windows, end) * T)
-                loss += self.network.gradients(part, room, self.gradients[lane], 1 / targets, dropout, a == start)
+            with np.errstate(over="ignore", invalid="ignore"):  # what diverges is found out by its loss
+                for a in range(start, end, self.windows):
+                    part = rows.part(a * T, min(a + self.windows, end) * T)
+                    loss += self.network.gradients(part, room, self.gradients[lane], 1 / targets, dropout, a == start)
             self._rooms.append(room)
             return loss
 
@@ -90,7 +78,8 @@ class Lanes:
 
         def work(start: int) -> float:
             room = self._room()
-            found = self.network.loss(rows.part(start, start + self.windows * T), room)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self.network.loss(rows.part(start, start + self.windows * T), room)
             self._rooms.append(room)
             return found
 

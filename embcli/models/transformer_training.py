@@ -16,7 +16,7 @@ from embcli.job import Job
 from embcli.kernels.draws import key_of
 from embcli.models.lanes import Lanes
 from embcli.models.network import Dropout
-from embcli.models.optimizer import Rule, Schedule
+from embcli.models.optimizer import Map, Rule, Schedule
 from embcli.models.packing import Batches, HeldOut, split
 from embcli.models.transformer_start import Start, afresh, resumed
 from embcli.models.workroom import Layout
@@ -37,18 +37,16 @@ def train(tokens: Tokens, params: AttendParams, job: Job) -> Model:
     if params.checkpoint is not None:
         store.check_target(params.checkpoint)
     start = resumed(tokens, params, job) if params.resume is not None else afresh(tokens, params, job)
-    run = Run(tokens, start, job)
-    try:
+    with job.crew() as crew:
+        run = Run(tokens, start, job, crew)
         run.all()
-    finally:
-        run.lanes.close()
     return model_of(tokens, start, run.lanes, start.params.state is not False)
 
 
 class Run:
     """The steps of one process: ``all`` makes them."""
 
-    def __init__(self, tokens: Tokens, start: Start, job: Job) -> None:
+    def __init__(self, tokens: Tokens, start: Start, job: Job, crew: Map) -> None:
         params, config = start.params, start.config
         assert params.min_lr is not None and params.warmup is not None and params.clip is not None
         self.tokens, self.start, self.job, self.params = tokens, start, job, params
@@ -62,7 +60,7 @@ class Run:
         self.batches.cursor = start.progress.cursor
         self.held = HeldOut(tokens, config, held, job.seed) if len(held) else None
         rule = Rule(params.optimizer == "adamw", params.beta1, params.beta2, params.weight_decay, params.clip)
-        self.lanes = Lanes(config, start.theta, params.batch, rule, params.freeze, job.threads)
+        self.lanes = Lanes(config, start.theta, params.batch, rule, params.freeze, crew)
         if start.mean is not None and start.square is not None:
             self.lanes.optimizer.mean, self.lanes.optimizer.square = start.mean, start.square
         self.schedule = Schedule(params.lr, params.min_lr, params.warmup, params.steps, params.decay)

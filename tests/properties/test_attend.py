@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from transformers import batch, config, parameters
 
+from embcli.job import Job
 from embcli.models import attention, positions, transformer
 from embcli.models.lanes import Lanes
 from embcli.models.optimizer import Rule
@@ -131,10 +132,11 @@ def test_lanes_add_up_to_one_pass() -> None:
     found = []
     for threads, batch_size in ((1, 6), (3, 6)):
         values = theta.astype(np.float32)
-        lanes = Lanes(c, values, batch_size, Rule(True), threads=threads)
+        crew = Job(threads=threads).crew()
+        lanes = Lanes(c, values, batch_size, Rule(True), run=crew.__enter__())
         assert lanes.count == 1 + (6 * 131 // 512 > 1)
         loss, norm = lanes.step(batch(c, 6), 1, 0.01)
-        lanes.close()
+        crew.__exit__(None, None, None)
         found.append((loss, norm, values.tobytes()))
     assert found[0] == found[1]
     other = theta.astype(np.float32)

@@ -1,0 +1,173 @@
+"""Oracle: the manners that the README promises, for training a Transformer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import DATA, embcli, failed, ok
+
+from embcli.artifacts import store
+
+SMALL = (
+    "--layers",
+    "1",
+    "--heads",
+    "2",
+    "--dim",
+    "16",
+    "--context",
+    "64",
+    "--batch",
+    "16",
+    "--steps",
+    "8",
+    "--report",
+    "4",
+)
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("attend")
+    (folder / "c.txt").write_bytes((DATA / "corpus.txt").read_bytes()[:60_000])
+    ok("encode", folder / "c.txt", "--words", "--lower", "-o", folder / "t.npz")
+    return folder / "t.npz"
+
+
+def trained(tokens: Path, out: Path, *options: str) -> bytes:
+    ok("attend", tokens, *SMALL, *options, "-o", out, "-q")
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("options", [("--dropout", "0.2"), ("--objective", "masked", "--position", "rope", "--no-tie")])
+def test_same_bytes_at_any_threads_and_after_resuming(tokens: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    whole = trained(tokens, tmp_path / "a.npz", *options, "--threads", "1")
+    assert (
+        trained(tokens, tmp_path / "b.npz", *options, "--threads", "3", "--checkpoint", str(tmp_path / "k.npz"))
+        == whole
+    )
+    assert (tmp_path / "k.npz").read_bytes() == whole
+    trained(tokens, tmp_path / "c.npz", *options, "--threads", "2", "--stop-after", "3")
+    ok("attend", tokens, "--resume", tmp_path / "c.npz", "-o", tmp_path / "d.npz")
+    assert (tmp_path / "d.npz").read_bytes() == whole
+    assert trained(tokens, tmp_path / "e.npz", *options, "--seed", "1") != whole
+
+
+def test_what_the_model_holds(tokens: Path, tmp_path: Path) -> None:
+    ran = ok("attend", tokens, *SMALL, "-o", tmp_path / "m.npz")
+    assert (
+        ran.talk.count("\n") - ran.talk.count("compiling kernels") == 3
+        and "perplexity" in ran.talk
+        and b"\r" not in ran.err
+    )
+    model = store.read(str(tmp_path / "m.npz"), ("model",))
+    assert store.verify(str(tmp_path / "m.npz"))
+    assert len(model.step_loss) == 8 and model.step_loss[-1] < model.step_loss[0] < np.log(len(model.words)) + 1.5
+    assert model.stats["heldout"]["steps"] == [4, 8] and len(model.adam_mean) == model.stats["parameters"]
+    assert model.options["scale_embeddings"] is True and model.options["ffn"] == 64
+    assert model.text["split"] == "words" and model.output_rows is None
+    light = store.read(str(tmp_path / "m.npz"), ("model",)).parameters
+    assert list(light) == [n for n in model.members if n in light]
+
+
+def test_rows_of_vectors_stay_where_they_are_frozen(tokens: Path, tmp_path: Path) -> None:
+    ok("cooc", tokens, "-o", tmp_path / "c.npz")
+    ok("svd", tmp_path / "c.npz", "--dim", "8", "-o", tmp_path / "v.npz")
+    start = (
+        "--vectors",
+        str(tmp_path / "v.npz"),
+        "--layers",
+        "1",
+        "--heads",
+        "2",
+        "--steps",
+        "3",
+        "--batch",
+        "4",
+        "-q",
+    )
+    ok("attend", tokens, *start, "--freeze", "--no-tie", "-o", tmp_path / "f.npz")
+    ok("attend", tokens, *start, "-o", tmp_path / "m.npz")
+    vectors = np.load(tmp_path / "v.npz")["vectors"]
+    assert np.array_equal(np.load(tmp_path / "f.npz")["token_rows"], vectors)
+    moved = np.load(tmp_path / "m.npz")["token_rows"]
+    assert not np.array_equal(moved, vectors) and np.abs(moved - vectors).max() < 0.1
+    failed(embcli("attend", tokens, *start, "--dim", "6", "-o", tmp_path / "x.npz"), 2, "8 dimensions")
+    assert not (tmp_path / "x.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (("--heads", "3"), ("--heads 3", "128")),
+        (("--dim", "7", "--heads", "1"), ("sinusoidal", "7")),
+        (("--dim", "12", "--heads", "4", "--position", "rope"), ("rope", "3")),
+        (("--min-lr", "1"), ("--min-lr",)),
+        (("--stop-after", "2000"), ("--stop-after",)),
+        (("--warmup", "2000"), ("--warmup",)),
+        (("--lr", "0"), ("--lr",)),
+    ],
+)
+def test_usage_errors_come_before_the_text_is_read(
+    options: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    """user-reports A05 among them: a width that the heads cannot share."""
+    failed(embcli("attend", tmp_path / "no-such.npz", *options, "-o", tmp_path / "m.npz"), 2, *parts)
+
+
+def test_odd_widths_are_fine_where_no_pairs_are_needed(tokens: Path, tmp_path: Path) -> None:
+    for position in ("learned", "alibi", "none"):
+        shape = ("--dim", "7", "--heads", "1", "--layers", "1", "--steps", "1", "--batch", "1", "--position", position)
+        ok("attend", tokens, *shape, "-q", "-o", tmp_path / "m.npz")
+
+
+def test_failures_are_clean(tokens: Path, tmp_path: Path) -> None:
+    out = ("-o", tmp_path / "m.npz")
+    failed(
+        embcli("attend", tokens, *SMALL, "--optimizer", "sgd", "--lr", "1e30", *out), 4, "divergence", "--lr 2.5e+29"
+    )
+    assert not (tmp_path / "m.npz").exists()
+    (tmp_path / "one.txt").write_text("a\nb\na\n", encoding="utf-8")
+    ok("encode", tmp_path / "one.txt", "--words", "--min-count", "1", "-o", tmp_path / "one.npz")
+    failed(embcli("attend", tmp_path / "one.npz", *out), 4, "no row", "two tokens")
+    ok("attend", tokens, *SMALL, "--no-state", "--stop-after", "2", *out)
+    failed(embcli("attend", tokens, "--resume", tmp_path / "m.npz", "-o", tmp_path / "n.npz"), 3, "--no-state")
+    ok("attend", tokens, *SMALL, "--stop-after", "2", *out)
+    out = ("-o", tmp_path / "n.npz")
+    failed(embcli("attend", tokens, "--resume", tmp_path / "m.npz", "--lr", "0.5", *out), 2, "--lr 0.5", "0.001")
+    failed(embcli("attend", tokens, "--resume", tmp_path / "m.npz", "--steps", "9", *out), 2, "planned for 8")
+    failed(embcli("attend", tmp_path / "one.npz", "--resume", tmp_path / "m.npz", *out), 3, "other tokens")
+    ok(
+        "encode",
+        DATA / "tiny" / "five-sentences.txt",
+        "--words",
+        "--min-count",
+        "2",
+        "--gaps",
+        "keep",
+        "-o",
+        tmp_path / "g.npz",
+    )
+    failed(embcli("attend", tmp_path / "g.npz", *out), 3, "gaps")
+
+
+def test_plain_steps_of_the_first_batch(tmp_path: Path) -> None:
+    """One step of SGD without clipping, warm-up or decay, of a model without layers, by hand."""
+    (tmp_path / "c.txt").write_text("a b\n" * 4, encoding="utf-8")
+    ok("encode", tmp_path / "c.txt", "--words", "--min-count", "1", "-o", tmp_path / "t.npz")
+    plain = "--layers 0 --heads 1 --dim 2 --position none --no-tie --optimizer sgd --decay none --batch 1 --context 1"
+    plain += " --heldout 0 --lr 0.5 --steps 2 -q"
+    for stop in ("1", "2"):
+        ok("attend", tmp_path / "t.npz", *plain.split(), "--stop-after", stop, "-o", tmp_path / f"{stop}.npz")
+    one, two = (np.load(tmp_path / f"{stop}.npz") for stop in ("1", "2"))
+    row = one["token_rows"][0].astype(float)  # "a" predicts "b": the only pair there is
+    unit = (row - row.mean()) / np.sqrt(row.var() + 1e-5)
+    Z = one["output_rows"].astype(float) @ (unit * one["final_gain"] + one["final_bias"])
+    p = np.exp(Z) / np.exp(Z).sum()
+    assert two["step_loss"][1] == pytest.approx(-np.log(p[1]), rel=1e-5)
+    wanted = one["output_rows"] - 0.5 * np.outer(p - [0, 1], unit * one["final_gain"] + one["final_bias"])
+    np.testing.assert_allclose(two["output_rows"], wanted, rtol=0, atol=1e-6)
+    assert np.array_equal(one["token_rows"][1], two["token_rows"][1])  # "b" is never an input: not one bit moves
+    assert not np.array_equal(one["token_rows"][0], two["token_rows"][0])

@@ -15,7 +15,6 @@ from embcli.artifacts import npy, store, zipwrite
 from embcli.artifacts.schema import Blocks
 from embcli.errors import EmbcliError, InputError
 
-
 ALL = MAKE | NETWORKS
 
 

@@ -11,7 +11,8 @@ import math
 from embcli.kernels._jit import inner_kernel, sum_kernel
 from embcli.kernels.exponentials import exp_below, highest
 
-#: loops over a span begin and end at multiples of this, so that all of it goes through vectors
+#: loops over a span begin and end at multiples of this, so that all of it goes through vectors; and they run over a
+#: slice from 0, since an index that might be negative keeps them from it
 _STEP = 32
 
 
@@ -37,23 +38,24 @@ def weigh(S, first, last, rows, columns, scale, slopes):  # type: ignore[no-unty
                 s[columns[0] : columns[1]] = zero
                 continue
             c, d = _widened(a, b, columns)
+            x, behind = s[c:d], i - c
             if slope == zero:
-                for j in range(c, d):
-                    s[j] *= scale
+                for j in range(len(x)):
+                    x[j] *= scale
             else:
-                for j in range(c, d):
-                    s[j] = scale * s[j] - slope * S.dtype.type(abs(i - j))
+                for j in range(len(x)):
+                    x[j] = scale * x[j] - slope * S.dtype.type(abs(behind - j))
             s[c:a] = never
             s[b:d] = never
-            top = highest(s, c, d)
+            top = highest(x)
             total = zero
-            for j in range(c, d):
-                e = exp_below(s[j] - top)  # of ``never`` some 1e-38, which no sum of 1 or more notices
-                s[j] = e
+            for j in range(len(x)):
+                e = exp_below(x[j] - top)  # of ``never`` some 1e-33, which no sum of 1 or more notices
+                x[j] = e
                 total += e
             share = S.dtype.type(1) / total
-            for j in range(c, d):
-                s[j] *= share
+            for j in range(len(x)):
+                x[j] *= share
             s[columns[0] : a] = zero
             s[b : columns[1]] = zero
 
@@ -68,11 +70,12 @@ def weigh_back(A, dA, first, last, rows, columns, scale):  # type: ignore[no-unt
             c, d = _widened(first[i], max(first[i], last[i]), columns)
             g[columns[0] : c] = zero
             g[d : columns[1]] = zero
+            x, y = w[c:d], g[c:d]
             total = zero
-            for j in range(c, d):
-                total += w[j] * g[j]
-            for j in range(c, d):
-                g[j] = scale * w[j] * (g[j] - total)
+            for j in range(len(x)):
+                total += x[j] * y[j]
+            for j in range(len(x)):
+                y[j] = scale * x[j] * (y[j] - total)
 
 
 @sum_kernel
@@ -88,7 +91,7 @@ def cross_entropy(Z, bias, targets, share):  # type: ignore[no-untyped-def]
         if len(bias):
             for j in range(V):
                 z[j] += bias[j]
-        top = highest(z, 0, V)
+        top = highest(z)
         right = z[targets[i]] - top
         total = Z.dtype.type(0)
         for j in range(V):

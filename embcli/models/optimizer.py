@@ -85,14 +85,13 @@ class Optimizer:
 
         def change(task: tuple[int, int, bool]) -> None:
             start, stop, decayed = task
+            theta, g = self.theta[start:stop], self.gradients[0, start:stop]
             if not rule.adamw:
-                optimizers.descend(self.theta, self.gradients[0], start, stop, factor, lr)
+                optimizers.descend(theta, g, factor, lr)
                 return
+            mean, square = self.mean[start:stop], self.square[start:stop]
             keep = 1 - lr * rule.weight_decay if decayed else 1.0
-            optimizers.adamw(
-                self.theta, self.gradients[0], self.mean, self.square, start, stop, factor, lr, rule.beta1, rule.beta2,
-                first, second, keep,
-            )  # fmt: skip
+            optimizers.adamw(theta, g, mean, square, factor, lr, rule.beta1, rule.beta2, first, second, keep)
 
         for _ in run(change, self.tasks):
             pass

@@ -99,6 +99,6 @@ def test_gradients_are_summed_in_order_and_steps_are_plain() -> None:
     np.testing.assert_array_equal(G[0, 10:30], wanted[10:30])
     assert norm == pytest.approx((wanted[10:30].astype(float) ** 2).sum(), rel=1e-6)
     theta = np.ones(40, np.float32)
-    optimizers.descend(theta, G[0], 10, 30, 1.0, 0.5)
+    optimizers.descend(theta[10:30], G[0, 10:30], 1.0, 0.5)
     np.testing.assert_array_equal(theta[10:30], np.float32(1) - np.float32(0.5) * G[0, 10:30])
     assert (theta[:10] == 1).all()

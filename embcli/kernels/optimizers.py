@@ -44,7 +44,7 @@ def adamw(theta, g, mean, square, factor, lr, beta1, beta2, first, second, keep)
 
 @kernel
 def descend(theta, g, factor, lr):  # type: ignore[no-untyped-def]
-    """theta -= lr factor g."""
+    """Take ``lr factor g`` from theta."""
     rate = theta.dtype.type(lr * factor)
     for j in range(len(theta)):
         theta[j] -= rate * g[j]

@@ -3,7 +3,7 @@
     python experiments/readme.py [--write]
 
 Blocks marked ``console`` hold lines that begin with $ and the output that follows them, stdout and stderr as a terminal
-would mix them. They run in one temporary folder that sees ``data/``. Elapsed seconds and residuals are not compared,
+would mix them. They run in one temporary folder that sees ``data/``. Times, speeds and residuals are not compared,
 and scores may differ in the last digit shown, since another kind of processor may round otherwise.
 """
 
@@ -18,7 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"```console\n(.*?)```", re.S)
-VARIES = re.compile(r", [0-9.]+ s$|residual [0-9.e+-]+", re.M)
+VARIES = re.compile(
+    r", [0-9.]+ s$|residual [0-9.e+-]+|, [0-9.]+ ?[kMG]? words/s|, [0-9:.]+( s)? so far, [0-9:.]+( s)? left", re.M
+)
 SCORE = re.compile(r"-?[0-9]\.[0-9]{4}\b")
 
 
@@ -45,7 +47,12 @@ def refreshed(readme: str) -> str:
         shim.chmod(0o755)
         path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
         env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100"}
-        return BLOCK.sub(lambda m: f"```console\n{run(m[1], folder, env)}```", readme)
+
+        def now(m: re.Match[str]) -> str:
+            block = f"```console\n{run(m[1], folder, env)}```"
+            return m[0] if same(m[0], block) else block  # times alone are no news
+
+        return BLOCK.sub(now, readme)
 
 
 def same(before: str, after: str) -> bool:

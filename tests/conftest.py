@@ -1,4 +1,8 @@
-"""Shared helpers: where outside data lies, and how the command line is run."""
+"""Shared helpers: where outside data lies, and how the command line is run.
+
+A command line is run by a fork of a process that has loaded everything (zygote.py), unless the call gives an
+environment, the test is marked ``processes``, or EMBCLI_TESTS=processes asks for processes everywhere.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from zygote import FORKS
 
 settings.register_profile("embcli", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("embcli")
@@ -50,16 +55,24 @@ def environment(**extra: str) -> dict[str, str]:
     return kept | {"NO_COLOR": "1", "TERMINAL_WIDTH": "100", "COLUMNS": "100", "PYTHONPATH": str(ROOT)} | extra
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a marked test, and what it is the first to need, use processes."""
+    FORKS.wanted = item.get_closest_marker("processes") is None
+
+
 def embcli(
     *args: str | Path, stdin: bytes | None = None, cwd: Path | None = None, timeout: float = 300, **env: str
 ) -> Ran:
-    """Run the command line in a process of its own."""
+    """Run the command line, as a process of its own would (see the top of this file)."""
+    line, given, settings = [*map(str, args)], stdin if stdin is not None else b"", environment(**env)
+    if not env and (zygote := FORKS.serving(settings)):
+        return Ran(*zygote.run(line, given, cwd, timeout))
     done = subprocess.run(
-        [sys.executable, "-m", "embcli", *map(str, args)],
-        input=stdin if stdin is not None else b"",
+        [sys.executable, "-m", "embcli", *line],
+        input=given,
         capture_output=True,
         cwd=cwd,
-        env=environment(**env),
+        env=settings,
         timeout=timeout,
         check=False,
     )

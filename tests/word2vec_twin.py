@@ -55,11 +55,14 @@ def step(
     kind: str, inputs: dict[str, Vector], outputs: dict[object, Vector], words: Sequence[str], keys: Sequence[object],
     labels: Sequence[float], rate: float, mean: bool = True, frozen: bool = False,
 ) -> float:  # fmt: skip
-    """Make one step on the tables, in place; return the loss before it."""
+    """Make one step on the tables, in place; return the loss before it.
+
+    Every row takes the whole step of h, of a mean too, as in word2vec's code (and gensim's).
+    """
     h, ys = hidden([inputs[w] for w in words], mean), [outputs[k] for k in keys]
     before, g, e = loss(kind, h, ys, labels), gradient(kind, h, ys, labels), errors(kind, h, ys, labels)
     for w in words:
-        inputs[w] = [x - rate * d / (len(words) if mean else 1) for x, d in zip(inputs[w], g, strict=True)]
+        inputs[w] = [x - rate * d for x, d in zip(inputs[w], g, strict=True)]
     for k, error in zip(keys, e, strict=True):
         if not frozen:
             outputs[k] = [y - rate * error * x for y, x in zip(outputs[k], h, strict=True)]

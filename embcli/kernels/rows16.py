@@ -7,13 +7,13 @@ has to keep the arrays alive. For a few rows out of large tables; not for matric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from embcli.kernels._jit import inner_kernel
 from embcli.kernels.vectors16 import FLOAT, FUSED, INT, VECTOR, WIDTH, load, loop, rows_at, select_lanes, splat
 
 #: rows of the other side that one call looks at
@@ -54,10 +54,25 @@ def _store_first(builder: Any, vector: Any, count: int, address: Any) -> None:
             done += size
 
 
-def _scores(count: int) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row, others, n, out = arguments
-        mine, rows = builder.inttoptr(row, VECTOR.as_pointer()), rows_at(builder, others, count)
+def _by_count(builder: Any, count: Any, emit: Callable[[int], None]) -> None:
+    """Emit a branch for each of 1 to TILE, in which ``count`` is known: its sums have registers of their own."""
+    after = builder.append_basic_block("counted")
+    cases = builder.switch(count, after)
+    for known in range(1, TILE + 1):
+        case = builder.append_basic_block(f"count{known}")
+        cases.add_case(INT(known), case)
+        builder.position_at_end(case)
+        emit(known)
+        builder.branch(after)
+    builder.position_at_end(after)
+
+
+def _scores(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    row, others, count, n, out = arguments
+    mine = builder.inttoptr(row, VECTOR.as_pointer())
+
+    def emit(known: int) -> None:
+        rows = rows_at(builder, others, known)
 
         def body(at: Any, sums: list[Any]) -> list[Any]:
             x = load(builder, mine, at)
@@ -66,24 +81,21 @@ def _scores(count: int) -> Any:
                 for total, other in zip(sums, rows, strict=True)
             ]
 
-        sums = loop(builder, n, [ir.Constant(VECTOR, None)] * count, body)
-        _store_first(builder, _folded(builder, sums), count, out)
-        return context.get_dummy_value()
+        sums = loop(builder, n, [ir.Constant(VECTOR, None)] * known, body)
+        _store_first(builder, _folded(builder, sums), known, out)
 
-    def scores(typing: Any, row: Any, others: Any, n: Any, out: Any) -> Any:
-        """out[k] = row . others[k]; addresses of a row, of the addresses of others, vectors a row, and of float32."""
-        return types.void(types.uintp, types.uintp, types.intp, types.uintp), emit
-
-    return intrinsic(scores)
+    _by_count(builder, count, emit)
+    return context.get_dummy_value()
 
 
-def _step(count: int) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source, target, others, n, rates, thaw = arguments
-        mine, moving = (builder.inttoptr(a, VECTOR.as_pointer()) for a in (source, target))
-        rows = rows_at(builder, others, count)
-        numbers = builder.inttoptr(rates, FLOAT.as_pointer())
-        scales = [builder.load(builder.gep(numbers, [INT(i)])) for i in range(count)]
+def _step(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    source, target, others, count, n, rates, thaw = arguments
+    mine, moving = (builder.inttoptr(a, VECTOR.as_pointer()) for a in (source, target))
+    numbers = builder.inttoptr(rates, FLOAT.as_pointer())
+
+    def emit(known: int) -> None:
+        rows = rows_at(builder, others, known)
+        scales = [builder.load(builder.gep(numbers, [INT(i)])) for i in range(known)]
         pull = [splat(builder, g) for g in scales]
         push = [splat(builder, builder.fmul(g, thaw)) for g in scales]
 
@@ -98,60 +110,25 @@ def _step(count: int) -> Any:
             return []
 
         loop(builder, n, [], body)
-        return context.get_dummy_value()
 
-    def step(typing: Any, source: Any, target: Any, others: Any, n: Any, rates: Any, thaw: Any) -> Any:
-        """Target += sum of rates[k] others[k], one k after the other; others[k] += thaw rates[k] source."""
-        kind = types.void(types.uintp, types.uintp, types.uintp, types.intp, types.uintp, types.float32)
-        return kind, emit
-
-    return intrinsic(step)
+    _by_count(builder, count, emit)
+    return context.get_dummy_value()
 
 
-scores1, scores2, scores3, scores4, scores5, scores6, scores7, scores8 = (_scores(k) for k in range(1, TILE + 1))
-step1, step2, step3, step4, step5, step6, step7, step8 = (_step(k) for k in range(1, TILE + 1))
+@intrinsic
+def scores(typing: Any, row: Any, others: Any, count: Any, n: Any, out: Any) -> Any:
+    """out[k] = row . others[k] for 1 <= count <= TILE others.
+
+    Addresses of a row, of the addresses of others, their count, vectors a row, and the address of float32.
+    """
+    return types.void(types.uintp, types.uintp, types.intp, types.intp, types.uintp), _scores
 
 
-@inner_kernel
-def scores(row, others, count, n, out):  # type: ignore[no-untyped-def]
-    """out[k] = row . others[k] for 1 <= count <= TILE others; n vectors a row; all by address."""
-    if count == 8:
-        scores8(row, others, n, out)
-    elif count == 7:
-        scores7(row, others, n, out)
-    elif count == 6:
-        scores6(row, others, n, out)
-    elif count == 5:
-        scores5(row, others, n, out)
-    elif count == 4:
-        scores4(row, others, n, out)
-    elif count == 3:
-        scores3(row, others, n, out)
-    elif count == 2:
-        scores2(row, others, n, out)
-    else:
-        scores1(row, others, n, out)
-
-
-@inner_kernel
-def step(source, target, others, count, n, rates, thaw):  # type: ignore[no-untyped-def]
-    """Target += sum of rates[k] others[k]; others[k] += thaw rates[k] source; one k after the other.
+@intrinsic
+def step(typing: Any, source: Any, target: Any, others: Any, count: Any, n: Any, rates: Any, thaw: Any) -> Any:
+    """Target += sum of rates[k] others[k]; others[k] += thaw rates[k] source; one k after the other, as ``scores``.
 
     The source may be the target: its value from before the step counts. ``thaw`` 0 leaves the others as they are.
     """
-    if count == 8:
-        step8(source, target, others, n, rates, thaw)
-    elif count == 7:
-        step7(source, target, others, n, rates, thaw)
-    elif count == 6:
-        step6(source, target, others, n, rates, thaw)
-    elif count == 5:
-        step5(source, target, others, n, rates, thaw)
-    elif count == 4:
-        step4(source, target, others, n, rates, thaw)
-    elif count == 3:
-        step3(source, target, others, n, rates, thaw)
-    elif count == 2:
-        step2(source, target, others, n, rates, thaw)
-    else:
-        step1(source, target, others, n, rates, thaw)
+    kind = types.void(types.uintp, types.uintp, types.uintp, types.intp, types.intp, types.uintp, types.float32)
+    return kind, _step

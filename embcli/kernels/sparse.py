@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from embcli.kernels._jit import kernel
-from embcli.kernels.lanes import CHAINS, WIDTH, add_products
+from embcli.kernels.lanes import CHAINS, add_products
+from embcli.kernels.vectors16 import WIDTH
 
 #: cells of a row are padded to a multiple of this
 GROUP = CHAINS

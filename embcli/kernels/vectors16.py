@@ -1,6 +1,7 @@
-"""What loops over vectors of 16 float32 are put together from: LLVM code, and copies and sums of whole rows.
+"""What loops over vectors of 16 float32 are put together from: LLVM code, copies and sums of whole rows, their tables.
 
-LLVM turns the vectors into whatever the processor has. Rows are given by address. Products are in rows16.py.
+LLVM turns the vectors into whatever the processor has. Rows are given by address. Products are in rows16.py (rows with
+rows) and lanes.py (sparse with dense).
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 #: float32 in a vector: one cache line
 WIDTH = 16
@@ -19,6 +22,19 @@ FLOAT, INT32, INT = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 VECTOR = ir.VectorType(FLOAT, WIDTH)
 #: a product and its sum may be one instruction
 FUSED = ("contract",)
+
+
+def padded(columns: int) -> int:
+    """Return how many float32 a row of so many has when it fills whole vectors."""
+    return -(-columns // WIDTH) * WIDTH
+
+
+def aligned(*shape: int) -> NDArray[np.float32]:
+    """Return zeros of this shape whose first number begins a cache line; rows do, if they are whole ones."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + WIDTH, np.float32)
+    skip = -(raw.ctypes.data // 4) % WIDTH
+    return raw[skip : skip + size].reshape(shape)
 
 
 def select_lanes(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:

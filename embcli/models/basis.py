@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.job import Job
-from embcli.models.sparse import Table, aligned
+from embcli.kernels.vectors16 import aligned
+from embcli.models.sparse import Table
 
 Floats = NDArray[np.float64]
 

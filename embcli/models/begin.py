@@ -15,6 +15,7 @@ from embcli.artifacts import store
 from embcli.artifacts.schema import Tokens, Words
 from embcli.errors import NumbersError, UsageError
 from embcli.job import Job
+from embcli.kernels.vectors16 import padded
 from embcli.models.starts import fresh_rows
 from embcli.models.training_plan import Plan, Tables
 from embcli.spec import Word2vecParams, recorded
@@ -111,8 +112,7 @@ def tables_for(tokens: Tokens, params: Word2vecParams, V: int, job: Job) -> Tabl
         pass  # kernels go where ids point: they are checked before
     dim = params.dim or 0
     tables = 2 + (plan_of(params, 0).lanes if params.loss == "softmax" else 0)  # whose lanes copy every output row
-    row = 4 * (dim + -dim % 16)
-    job.need(V * (tables * row + _MARKS) + _BESIDES, f"word2vec with two tables of {V:,} x {dim:,}")
+    job.need(V * (tables * 4 * padded(dim) + _MARKS) + _BESIDES, f"word2vec with two tables of {V:,} x {dim:,}")
     return Tables(V, V - (params.loss == "hierarchical"), dim)
 
 

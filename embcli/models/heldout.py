@@ -41,7 +41,7 @@ class HeldOut:
             raise InputError(f"{name}: --heldout computes {V:,} probabilities a prediction; {LARGEST:,} words at most")
         chance = np.random.default_rng([_STREAM, seed]).random(len(tokens.row_offsets) - 1)
         self.rows: NDArray[np.bool_] = chance < params.heldout
-        self._params, self._V = params, V
+        self._params = params
         self._tree = huffman(np.asarray(tokens.unigram)) if params.loss == "hierarchical" else None
         ids, row = _kept_back(tokens, self.rows)
         self.tokens = len(ids)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embcli.job import Job
-from embcli.kernels.lanes import WIDTH
+from embcli.kernels.vectors16 import WIDTH
 from embcli.models.basis import FLOOR, Basis, Floats, fill, orthonormalize
 from embcli.models.sparse import SparseMatrix, Table
 

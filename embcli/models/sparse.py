@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from embcli.counts.weighting import Cells, coarse, spans
 from embcli.job import Job
 from embcli.kernels import sparse as kernels
-from embcli.kernels.lanes import WIDTH
 from embcli.kernels.sparse import GROUP
+from embcli.kernels.vectors16 import WIDTH, aligned
 
 Table = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -158,10 +158,3 @@ class SparseMatrix:
                     starts = tile.starts[a : b + 1]
                     inside = slice(starts[0], starts[-1])
                     yield block.first + a, Tile(starts - starts[0], tile.values[inside], tile.columns[inside]), p
-
-
-def aligned(rows: int, width: int) -> Table:
-    """Return an unset float32 table whose first row begins at a cache line."""
-    raw = np.empty(rows * width * 4 + 64, np.uint8)
-    skip = -raw.ctypes.data % 64
-    return raw[skip : skip + rows * width * 4].view(np.float32).reshape(rows, width)

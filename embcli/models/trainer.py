@@ -34,7 +34,8 @@ class Figures:
     """What an epoch came to.
 
     loss : mean per prediction in nats, scores from before each step.  predictions : how many.
-    words : tokens read.  lr : rate at the end.  intervals : (tokens read, mean loss since the last one).
+    words : tokens read.  lr : rate at the end.
+    intervals : (tokens read, mean loss of the predictions since the entry before), ``INTERVALS`` of them or fewer.
     """
 
     loss: float
@@ -159,6 +160,7 @@ class Trainer:
             rows = (t[i : i + 4096] for t in (self.tables.inputs, self.tables.outputs) for i in range(0, len(t), 4096))
             finite = all(np.isfinite(block).all() for block in rows)
         if not finite:
+            lower = min(self.plan.lr / 4, 0.025)
             raise NumbersError(
-                f"epoch {number + 1}: the loss is no longer a finite number (divergence); try --lr {self.plan.lr / 4:g}"
+                f"epoch {number + 1}: the loss is no longer a finite number (divergence); try --lr {lower:g}"
             )

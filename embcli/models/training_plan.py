@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.kernels.vectors16 import WIDTH
-from embcli.models.starts import fresh_rows
+from embcli.kernels.vectors16 import aligned, padded
 
 
 @dataclass(frozen=True)
@@ -50,14 +48,6 @@ class Plan:
             object.__setattr__(self, "share", 2 if self.arch == "cbow" else 1)
 
 
-def aligned(*shape: int) -> NDArray[np.float32]:
-    """Return zeros of this shape whose first number begins a cache line; rows do, if they are whole ones."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + WIDTH, np.float32)
-    skip = -(raw.ctypes.data // 4) % WIDTH
-    return raw[skip : skip + size].reshape(shape)
-
-
 class Tables:
     """The two tables, rows padded with zeros to whole cache lines.
 
@@ -67,24 +57,8 @@ class Tables:
 
     def __init__(self, words: int, nodes: int, dim: int) -> None:
         self.dim = dim
-        width = -(-dim // WIDTH) * WIDTH
+        width = padded(dim)
         self.inputs, self.outputs = aligned(words, width), aligned(nodes, width)
-
-    @classmethod
-    def fresh(cls, plan: Plan, words: int) -> Tables:
-        """Return random input rows by the plan's seed (``starts.fresh_rows``), and output rows of zeros."""
-        tables = cls(words, words - (plan.loss == "hierarchical"), plan.dim)
-        for first in range(0, words, 4096):  # never a second table
-            stop = min(first + 4096, words)
-            tables.vectors[first:stop] = fresh_rows(plan.seed, plan.dim, first, stop)
-        return tables
-
-    @classmethod
-    def of(cls, inputs: NDArray[Any], outputs: NDArray[Any]) -> Tables:
-        """Return copies of two tables of the same dimension."""
-        tables = cls(len(inputs), len(outputs), inputs.shape[1])
-        tables.vectors[:], tables.contexts[:] = inputs, outputs
-        return tables
 
     @property
     def vectors(self) -> NDArray[np.float32]:

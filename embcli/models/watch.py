@@ -35,10 +35,7 @@ class Watch:
         short = {path: os.path.basename(path) for path in files}
         clear = len(set(short.values())) == len(short)
         self.names = {path: short[path] if clear else path for path in files}
-        self._params = {
-            path: EvalParams(similarity=(path,)) if isinstance(held, Pairs) else EvalParams(analogies=(path,))
-            for path, held in found.items()
-        }
+        self._files = found
         for path, held in found.items():
             entries = list(zip(held.lefts, held.rights, strict=True)) if isinstance(held, Pairs) else held.quads
             lexicon = Lexicon(about.words, about.unigram, {word for entry in entries for word in entry}, True, None)
@@ -51,8 +48,9 @@ class Watch:
     def __call__(self, vectors: Vectors, threads: int) -> dict[str, float | None]:
         """Return by file the Spearman correlation, or the share of scored questions that 3CosAdd solves."""
         figures: dict[str, float | None] = {}
-        for path, params in self._params.items():
-            found = evaluate([vectors], params, Job(threads=threads), ["vectors"])
+        for path, held in self._files.items():
+            params = EvalParams(similarity=(path,)) if isinstance(held, Pairs) else EvalParams(analogies=(path,))
+            found = evaluate([vectors], params, Job(threads=threads), ["vectors"], [held])
             figures[self.names[path]] = (
                 found.similarity[0].spearman if found.similarity else found.analogies[0].accuracy
             )

@@ -97,7 +97,7 @@ def _step(
     inputs: _Rows, outputs: _Rows, plan: Plan, rows: tuple[int, ...], word: int, ids: tuple[int, ...], labels: Floats,
     rate: float,
 ) -> Prediction:  # fmt: skip
-    """Make one prediction and step: h is scale * sum of rows, so each row moves by scale * gradient."""
+    """Make one prediction and step: h is scale * sum of rows, and each row takes the whole step of h (see cbow.py)."""
     scale = 1.0 if plan.cbow_sum or plan.arch == "skipgram" else 1 / len(rows)
     before, Y, softmax = inputs.take(rows), outputs.take(ids), plan.loss == "softmax"
     h = scale * before.sum(0)
@@ -105,7 +105,7 @@ def _step(
     probabilities, loss = judge(scores, labels, softmax)
     error = probabilities - labels
     gradient = Y.T @ error
-    inputs.add(rows, np.repeat(-rate * scale * gradient[None], len(rows), axis=0))
+    inputs.add(rows, np.repeat(-rate * gradient[None], len(rows), axis=0))
     if not plan.freeze_output:
         outputs.add(ids, -rate * np.outer(error, h))
     after = inputs.take(rows)

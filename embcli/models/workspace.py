@@ -14,8 +14,8 @@ from embcli.kernels.copies import Side
 from embcli.kernels.draws import alias_cells, keep_limits
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, TREE, Goal, Room
 from embcli.kernels.tree import Tree, huffman
-from embcli.kernels.vectors16 import WIDTH
-from embcli.models.training_plan import Plan, aligned
+from embcli.kernels.vectors16 import WIDTH, aligned
+from embcli.models.training_plan import Plan
 
 #: blocks that an epoch has at least, if shares need not be shorter than a token for it
 BLOCKS = 1000

@@ -71,7 +71,10 @@ class Evaluation:
     misses: list[Miss] = field(default_factory=list)
 
 
-def evaluate(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names: Sequence[str] = ()) -> Evaluation:
+def evaluate(
+    artifacts: Sequence[Artifact], params: EvalParams, job: Job, names: Sequence[str] = (),
+    files: Sequence[Pairs | Questions] | None = None,
+) -> Evaluation:  # fmt: skip
     """Score one or several artifacts on the files of ``params``.
 
     Parameters
@@ -85,6 +88,8 @@ def evaluate(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names:
         Its threads share the rows; figures do not depend on how many there are.
     names
         What to call the artifacts; their paths, if they are not given.
+    files
+        What the files of ``params`` hold, for those who have read them already.
 
     Raises
     ------
@@ -104,7 +109,9 @@ def evaluate(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names:
     if params.weight is not None and not any(isinstance(artifact, Counts) for artifact in artifacts):
         raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
     called = [names[i] if i < len(names) else a.path or f"artifact {i + 1}" for i, a in enumerate(artifacts)]
-    pairs, questions = [read_pairs(p) for p in params.similarity], [read_questions(p) for p in params.analogies]
+    if files is None:
+        files = [*map(read_pairs, params.similarity), *map(read_questions, params.analogies)]
+    pairs, questions = [f for f in files if isinstance(f, Pairs)], [f for f in files if isinstance(f, Questions)]
     found = Evaluation(tuple(called))
     for at, (artifact, name) in enumerate(zip(artifacts, called, strict=True)):
         if isinstance(artifact, Counts) and artifact.rows is not None:

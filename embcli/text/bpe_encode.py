@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -162,14 +163,18 @@ class Encoder:
 
 
 def _characters(block: Block, errors: str) -> tuple[Block, int, Fault | None]:
-    """Return a block of UTF-8, how many bad sequences were mended, and the first one where they are an error."""
+    """Return a block of UTF-8, how many bad sequences were mended, and the first one where they are an error.
+
+    The block then ends before it: kernels read characters without asking whether they are any.
+    """
     data = block.buffer[block.start : block.stop].tobytes()
     try:
         data.decode()
         return block, 0, None
     except UnicodeDecodeError as e:
         if errors == "strict":
-            return block, 0, Fault(block.start + e.start, data[e.start])
+            at = block.start + e.start
+            return replace(block, stop=at), 0, Fault(at, data[e.start])
     text, bad = mend(data, errors)
     return Block(buffer_of(text), 0, len(text), block.name, block.first, block.last), bad, None
 

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rounds import EMBCLI, Run, compare, environment
+from rounds import EMBCLI, Run, compare, cut, environment
 
 GENSIM_SCAN = """
 import sys
@@ -42,14 +42,6 @@ p = sp.csr_matrix((v[keep].astype(np.float32), (m.row[keep], m.col[keep])), shap
 s = sl.svds(p, k=int(sys.argv[2]), return_singular_vectors=True, random_state=0)[1]
 np.save(sys.argv[3], np.sort(s)[::-1])
 """
-
-
-def cut(corpus: str, target: Path) -> None:
-    """Write the corpus as lower-cased words, one row a line: what every program reads."""
-    tokens = target.with_suffix(".all.npz")
-    step = [*EMBCLI, "encode", corpus, "--words", "--lower", "--min-count", "1", "-q", "-o", str(tokens)]
-    subprocess.run(step, check=True)
-    subprocess.run([*EMBCLI, "decode", str(tokens), "-o", str(target)], check=True)
 
 
 class Bench:

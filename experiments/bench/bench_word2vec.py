@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from rounds import EMBCLI, Run, compare, environment, has
+from rounds import EMBCLI, Run, compare, cut, environment, has
 
 GENSIM = """
 import sys
@@ -45,9 +45,7 @@ class Bench:
     def __init__(self, folder: Path, corpus: str, dim: str, threads: str) -> None:
         self.folder, self.dim, self.threads = folder, dim, threads
         self.words, self.tokens = self.at("words.txt"), self.at("tokens.npz")
-        every = [*EMBCLI, "encode", corpus, "--words", "--lower", "--min-count", "1", "-q", "-o", self.at("all.npz")]
-        subprocess.run(every, check=True)
-        subprocess.run([*EMBCLI, "decode", self.at("all.npz"), "-o", self.words], check=True)
+        cut(corpus, Path(self.words))
         self.encode = [*EMBCLI, "encode", self.words, "--words", "--split", "whitespace", "--min-count", "10", "-q"]
         self.encode += ["-o", self.tokens, "--threads", threads]
         subprocess.run(self.encode, check=True)

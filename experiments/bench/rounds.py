@@ -19,6 +19,14 @@ def environment(threads: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), **dict.fromkeys(names, threads)}
 
 
+def cut(corpus: str, words: Path) -> None:
+    """Write a corpus as lower-cased words, one row a line: what every program of a comparison reads."""
+    tokens = words.with_suffix(".all.npz")
+    step = [*EMBCLI, "encode", corpus, "--words", "--lower", "--min-count", "1", "-q", "-o", str(tokens)]
+    subprocess.run(step, check=True)
+    subprocess.run([*EMBCLI, "decode", str(tokens), "-o", str(words)], check=True)
+
+
 def has(python: str, module: str) -> bool:
     """Return whether an interpreter has a module; say so if not."""
     if not python:

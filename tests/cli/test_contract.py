@@ -26,6 +26,7 @@ def tokens(tmp_path: Path) -> Path:
     return tmp_path / "tokens.npz"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", STEPS)
 def test_every_command_has_help_with_all_options_and_two_examples(name: str) -> None:
     text = ok(name, "--help").text
@@ -43,6 +44,7 @@ def test_every_command_stands_in_the_readme(name: str) -> None:
     assert f"`{name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", STEPS)
 def test_an_unknown_option_is_one_line_and_exit_2(name: str) -> None:
     failed(embcli(name, "x", "--no-such-option"), 2, "--no-such-option", f"embcli {name} --help")
@@ -73,6 +75,7 @@ def test_help_examples_run(tmp_path: Path) -> None:
             assert done.returncode == 0 or closed_early, (example, done.stderr.decode())
 
 
+@pytest.mark.processes
 def test_chain_by_files_and_by_pipes_gives_the_same_bytes(tmp_path: Path) -> None:
     text = (DATA / "corpus.txt").read_bytes()[:200_000]
     (tmp_path / "c.txt").write_bytes(text)
@@ -111,6 +114,7 @@ def test_the_output_has_exactly_the_name_asked_for(tmp_path: Path, tokens: Path)
     assert {p.name for p in tmp_path.iterdir()} == {"tokens.npz", "model", "model.tmp"}
 
 
+@pytest.mark.processes
 def test_redirected_streams_hold_no_control_characters(tmp_path: Path, tokens: Path) -> None:
     ran = ok("cooc", tokens, "-o", tmp_path / "c.npz", "--top", "3", "--progress")
     for stream in (ran.out, ran.err):
@@ -118,17 +122,20 @@ def test_redirected_streams_hold_no_control_characters(tmp_path: Path, tokens: P
     assert "like" in ran.text and "embcli cooc" in ran.talk
 
 
+@pytest.mark.processes
 def test_quiet_says_nothing(tmp_path: Path, tokens: Path) -> None:
     ran = ok("cooc", tokens, "-o", tmp_path / "c.npz", "-q")
     assert (ran.out, ran.err) == (b"", b"")
 
 
+@pytest.mark.processes
 def test_json_is_one_object_on_stdout(tmp_path: Path, tokens: Path) -> None:
     found = json.loads(ok("cooc", tokens, "-o", tmp_path / "c.npz", "--json").text)
     assert found["step"] == "cooc" and found["kind"] == "counts" and found["options"]["window"] == 5
     assert len(found["digest"]) == 64 and found["stats"]["cells"] > 0
 
 
+@pytest.mark.processes
 def test_missing_output_is_a_usage_error(tokens: Path) -> None:
     failed(embcli("cooc", tokens), 2, "-o FILE")
 
@@ -137,10 +144,12 @@ def test_output_in_a_missing_folder_is_found_before_work(tokens: Path, tmp_path:
     failed(embcli("cooc", tokens, "-o", tmp_path / "none" / "c.npz"), 1, "none", "make it first")
 
 
+@pytest.mark.processes
 def test_artifact_and_report_cannot_share_stdout(tokens: Path) -> None:
     failed(embcli("cooc", tokens, "-o", "-", "--top", "3"), 2, "stdout")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("step", ["cooc", "svd", "neighbors", "decode"])
 def test_wrong_kinds_are_refused_with_the_way_out(step: str, tmp_path: Path, tokens: Path) -> None:
     ok("cooc", tokens, "-o", tmp_path / "counts.npz")
@@ -241,6 +250,7 @@ def test_help_without_a_cache_folder(tmp_path: Path) -> None:
     assert "EMBCLI_CACHE" in ran.talk
 
 
+@pytest.mark.processes
 def test_tiny_tokens_survive_decode(tokens: Path) -> None:
     assert ok("decode", tokens).out == TINY.read_bytes()
 
@@ -259,6 +269,7 @@ def test_an_input_is_never_the_output(tmp_path: Path, tokens: Path) -> None:
     assert tokens.read_bytes() == before
 
 
+@pytest.mark.processes
 def test_decode_writes_to_what_is_there(tmp_path: Path, tokens: Path) -> None:
     """A link stays a link, a pipe gets the text, and what cannot be written is named."""
     (tmp_path / "link").symlink_to(tmp_path / "target")
@@ -289,6 +300,7 @@ def test_help_in_a_pipe_has_no_escape_codes(setting: str) -> None:
     assert b"\x1b" not in ok("svd", "--help", **{setting: "1"}).out
 
 
+@pytest.mark.processes
 def test_names_of_files_cannot_command_the_terminal(tmp_path: Path, tokens: Path) -> None:
     ran = ok("cooc", tokens, "-o", tmp_path / "a\x1b[31m\nb")
     assert b"\x1b" not in ran.err and ran.err.count(b"\n") == 1

@@ -12,10 +12,11 @@ from svd_twin import counts_of, zipf
 
 from embcli.counts.weighting import read_cells, spans
 from embcli.job import Job
-from embcli.kernels.lanes import CHAINS, WIDTH
+from embcli.kernels.lanes import CHAINS
 from embcli.kernels.sparse import multiply
+from embcli.kernels.vectors16 import WIDTH, aligned
 from embcli.models import sparse
-from embcli.models.sparse import SparseMatrix, aligned, bands, packed, padded_cells
+from embcli.models.sparse import SparseMatrix, bands, packed, padded_cells
 
 
 def matrix_of(dense: Any, cells: int = 50) -> SparseMatrix:

@@ -20,8 +20,9 @@ from embcli.kernels import draws
 from embcli.kernels.rows16 import TILE
 from embcli.kernels.sigmoids import logistic
 from embcli.kernels.tree import huffman
+from embcli.kernels.vectors16 import aligned
 from embcli.models.trainer import Trainer
-from embcli.models.training_plan import Plan, Tables, aligned
+from embcli.models.training_plan import Plan, Tables
 from embcli.models.workspace import goal_of, share_of
 
 ALL = (1 << 64) - 1
@@ -50,7 +51,10 @@ def start(plan: Plan, words: int, scale: float = 1.0) -> Tables:
     """Return tables of random rows, outputs too, so that every step is seen."""
     rng = np.random.default_rng(1)
     nodes = words - (plan.loss == "hierarchical")
-    return Tables.of(*(scale * (rng.random((n, plan.dim)) - 0.5) for n in (words, nodes)))
+    tables = Tables(words, nodes, plan.dim)
+    for view in (tables.vectors, tables.contexts):
+        view[:] = scale * (rng.random(view.shape) - 0.5)
+    return tables
 
 
 def mixed(x: int) -> int:
@@ -289,7 +293,7 @@ def test_an_untrained_loss_is_k_plus_1_times_log_2() -> None:
     tokens = text(30, [500])
     for loss, expected in (("negative", 4 * math.log(2)), ("softmax", math.log(30))):
         plan = replace(BASE, loss=loss, lr=1e-9, min_lr=0.0)
-        figures = Trainer(plan, tokens, Tables.fresh(plan, 30), Job()).epoch(0)
+        figures = Trainer(plan, tokens, Tables(30, 30, plan.dim), Job()).epoch(0)
         assert figures.loss == pytest.approx(expected, rel=1e-6)
 
 

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from embcli.artifacts.schema import Tokenizer, Words, readable
 from embcli.errors import InputError
-from embcli.text.bpe_encode import encode_text, read_tokenizer
+from embcli.text.bpe_encode import Encoder, encode_text, read_tokenizer, splitter_of
+from embcli.text.corpus import Block, buffer_of
+from embcli.text.cutting import Fault
 from embcli.text.tokenizer import View
 
 WORDS = st.lists(
@@ -218,6 +220,20 @@ def test_bytes_that_are_no_text_in_characters(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2"):
         encoded(path, tmp_path, b"low\nl\xffw\n")
     assert text_of(encoded(path, tmp_path, b"low\nl\xffw\n", errors="skip")) == b"low\nlw\n"
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xf7\xbf\xbf\xbf", b"\xe4\xba"])
+def test_bytes_that_are_no_text_do_not_reach_the_kernels(bad: bytes, tmp_path: Path) -> None:
+    """They would be looked up far behind the table of characters: at times a segmentation fault."""
+    view = read_tokenizer(saved(characters(ROOTS, 24, False, extra=" "), tmp_path))
+    data = b"low\nwest " + bad + b" newest\n"
+    lane = Encoder(view, splitter_of(view, "text"), "line", "strict")
+    read = lane.read(Block(buffer_of(data), 0, len(data), "text", True, True))
+    assert read.fault == Fault(9, bad[0])
+    assert b"".join(view.tokens.bytes_at(i) for i in read.ids.tolist()) == b"lowwest "
+    lane = Encoder(view, splitter_of(view, "text"), "line", "skip")  # the sibling: what follows is seen
+    read = lane.read(Block(buffer_of(data), 0, len(data), "text", True, True))
+    assert b"".join(view.tokens.bytes_at(i) for i in read.ids.tolist()) == b"lowwest  newest"
 
 
 def test_readable_forms_differ_and_say_their_bytes() -> None:

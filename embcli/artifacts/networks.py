@@ -183,6 +183,8 @@ class Context(Artifact):
     predicted: Any = None
     probabilities: Any = None
     log_prob: Any = None
+    #: the states at every level, (levels, N, d), as they were made; in no file
+    levels: Any = None
 
     @property
     def texts(self) -> int:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from embcli.errors import UsageError
+from embcli.spec.applying import ApplyParams
 from embcli.spec.common import Step
-from embcli.spec.options import Opt, Params
+from embcli.spec.options import Opt
 
 _TRAINING, _SAVING = "Training", "Saving"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttendParams(Params):
+class AttendParams(ApplyParams):
     """Options of ``attend``."""
 
     layers: Annotated[int, Opt("Layers.", ("-l",), min=0, max=1000)] = 2
@@ -96,6 +97,9 @@ class AttendParams(Params):
 
     def check(self) -> None:
         """Refuse options that do not fit together, or with which nothing is learned."""
+        self.check_applying()
+        if self.applies or self.given_ is not None:
+            return
         if self.checkpoint == "-":
             raise UsageError("--checkpoint -: it is written again and again; give a file")
         if self.resume is not None:
@@ -129,17 +133,22 @@ ROWS = (
         "attend",
         AttendParams,
         "embcli.models.attend:attend",
-        ("tokens",),
+        ("tokens", "model", "vectors"),
         "model",
         "Trained",
-        "Train a Transformer: positions, masks, heads, tied or separate tables.",
+        "Train a Transformer, look at texts with it: heads, contextual states, predictions.",
         "Pre-norm blocks (Vaswani et al. 2017; Xiong et al. 2020): A = H + MHA(LN H), H' = A + FFN(LN A), and a norm "
         "behind the last. Rows of the text are packed into windows of --context tokens and never see each other; a row "
-        "of T tokens has T - 1 next tokens to predict. The same bytes at any number of threads.",
+        "of T tokens has T - 1 next tokens to predict. The same bytes at any number of threads.\n\n"
+        "A model and --text give attention weights, contextual states (-o) and predictions; vectors and --text one head "
+        "without parameters, Q = K = V = H. A token row is the same wherever its token stands, a contextual state is "
+        "not. Weights say where a head looked, not why a model predicts what it does; a text vector (--pool) is a sum or "
+        "mean that no training made good for search.",
         (
             "embcli attend tokens.npz --layers 1 --dim 32 --steps 20 -o model.npz",
-            "embcli attend tokens.npz --dim 32 --objective masked --position rope --steps 20 -o masked.npz",
+            "embcli attend model.npz --text 'the dog and the puppy' --text 'the king and the queen' --word the -o states.npz",
         ),
-        metavar="TOKENS",
+        metavar="ARTIFACT",
+        input_optional=True,
     ),
 )

@@ -42,7 +42,8 @@ class DenseRows:
         if table == "documents" and artifact.documents is None:
             raise KindError(f"{name}: has no documents; make them from counts with 'embcli cooc --context document'")
         if table in ("output", "sum") and artifact.contexts is None:
-            raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
+            tied = "its output rows are its token rows (--tie)" if artifact.options.get("tie") else "has no contexts"
+            raise KindError(f"{name}: {tied}, so there is no --table {table}; use --table input")
         self.name = name
         self.counts: Any = None if table == "documents" else artifact.unigram
         self._tables = {
@@ -51,6 +52,8 @@ class DenseRows:
         }[table]  # fmt: skip
         self.shape: tuple[int, int] = self._tables[0].shape
         self.words = self.names = artifact.words
+        if artifact.text.get("unit") == "texts":  # text17: the first words
+            self.names = heads(artifact.words)
         self.also: Words | None = None
         if artifact.documents is not None and artifact.labels is not None:
             self._folding(artifact, artifact.labels, table == "documents")

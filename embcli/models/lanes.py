@@ -7,19 +7,40 @@ time, and as many such lanes as the batch fills, up to ``_LANES``, have gradient
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.models.network import Dropout, Network
+from embcli.models.network import Network
 from embcli.models.optimizer import Map, Optimizer, Rule
+from embcli.models.passes import Dropout
 from embcli.models.transformer import Config
 from embcli.models.workroom import Layout, Room, Rows
 
 _TOKENS, _LANES = 512, 8
 #: bytes that the gradients of all lanes may take, if there are more than two
 _GRADIENTS = 1 << 29
+
+
+class Rooms:
+    """Memory to work in, as much as threads work at a time, each for ``windows`` windows of a configuration."""
+
+    def __init__(self, config: Config, windows: int, dtype: Any) -> None:
+        self.config, self.windows, self.dtype = config, windows, dtype
+        self._free: deque[Room] = deque()
+
+    @contextmanager
+    def one(self) -> Iterator[Room]:
+        """Lend room that nobody works in."""
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = Room(self.config, self.windows, self.dtype)
+        yield room
+        self._free.append(room)
 
 
 class Lanes:
@@ -42,14 +63,7 @@ class Lanes:
         self.gradients = [layout.views(row) for row in self.optimizer.gradients]
         self.bounds = [(lane * batch // self.count, (lane + 1) * batch // self.count) for lane in range(self.count)]
         self.windows = windows_at_once(config, batch)
-        self._rooms: deque[Room] = deque()
-
-    def _room(self) -> Room:
-        """Return room that nobody works in; there will be as many as threads work at a time."""
-        try:
-            return self._rooms.pop()
-        except IndexError:
-            return Room(self.config, self.windows, self.optimizer.theta.dtype)
+        self.rooms = Rooms(config, self.windows, theta.dtype)
 
     def step(self, rows: Rows, number: int, lr: float, dropout: Dropout | None = None) -> tuple[float, float]:
         """Make step ``number`` (from 1) on a batch; return its mean loss in nats, and the norm of the gradient."""
@@ -57,14 +71,13 @@ class Lanes:
         T = self.config.context
 
         def work(lane: int) -> float:
-            room = self._room()
             start, end = self.bounds[lane]
             loss = 0.0
-            with np.errstate(over="ignore", invalid="ignore"):  # what diverges is found out by its loss
+            # what diverges is found out by its loss
+            with self.rooms.one() as room, np.errstate(over="ignore", invalid="ignore"):
                 for a in range(start, end, self.windows):
                     part = rows.part(a * T, min(a + self.windows, end) * T)
                     loss += self.network.gradients(part, room, self.gradients[lane], 1 / targets, dropout, a == start)
-            self._rooms.append(room)
             return loss
 
         loss = sum(list(self.run(work, range(self.count)))) / targets
@@ -74,17 +87,19 @@ class Lanes:
 
     def loss(self, rows: Rows) -> float:
         """Return the mean loss of the targets of some windows, nats."""
-        T = self.config.context
+        return mean_loss(self.network, rows, self.rooms, self.run)
 
-        def work(start: int) -> float:
-            room = self._room()
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = self.network.loss(rows.part(start, start + self.windows * T), room)
-            self._rooms.append(room)
-            return found
 
-        total = sum(list(self.run(work, range(0, len(rows.ids), self.windows * T))))
-        return float(total / max(int((rows.targets >= 0).sum()), 1))
+def mean_loss(network: Network, rows: Rows, rooms: Rooms, run: Map) -> float:
+    """Return the mean loss of the targets of some windows, nats; no dropout."""
+    span = rooms.windows * rooms.config.context
+
+    def work(start: int) -> float:
+        with rooms.one() as room, np.errstate(over="ignore", invalid="ignore"):
+            return network.loss(rows.part(start, start + span), room)
+
+    total = sum(list(run(work, range(0, len(rows.ids), span))))
+    return float(total / max(int((rows.targets >= 0).sum()), 1))
 
 
 def windows_at_once(config: Config, batch: int) -> int:

@@ -19,7 +19,7 @@ from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job
 from embcli.models.lanes import lanes_of, windows_at_once
 from embcli.models.transformer import Config
-from embcli.models.workroom import Layout
+from embcli.models.workroom import Layout, Room
 from embcli.query.lookup import find
 from embcli.spec import AttendParams, recorded
 from embcli.spec.attend import check_shape
@@ -38,7 +38,7 @@ class Progress:
     """What the steps so far came to; all of it goes into the model.
 
     loss, lr : of each step.  tokens, targets : read in all.  held_steps, held_loss : when held-out rows were measured.
-    cursor : where the text goes on, (epoch, window).
+    cursor : where the text goes on, (epoch, window).  longer : loss in windows of --heldout-context, once all is done.
     """
 
     loss: list[float] = field(default_factory=list)
@@ -48,6 +48,7 @@ class Progress:
     held_steps: list[int] = field(default_factory=list)
     held_loss: list[float] = field(default_factory=list)
     cursor: tuple[int, int] = (0, 0)
+    longer: float | None = None
 
 
 @dataclass
@@ -151,9 +152,10 @@ def need_memory(config: Config, params: AttendParams, job: Job) -> None:
     """Raise InputError if training does not fit into memory."""
     size, lanes = Layout(config).size, lanes_of(config, params.batch)
     state = 2 if params.optimizer == "adamw" else 0
-    M = windows_at_once(config, params.batch) * config.context
-    room = M * (config.layers * (10 * config.dim + 2 * config.ffn + config.heads * config.context))
-    room += M * (16 * config.dim + config.ffn) + max(64, min(M, (1 << 22) // config.vocabulary)) * config.vocabulary
+    room = Room.size(config, windows_at_once(config, params.batch))
+    if params.heldout_context is not None:
+        longer = replace(config, context=params.heldout_context)
+        room += Room.size(longer, windows_at_once(longer, params.batch))
     what = f"a Transformer with {size:,} parameters"
     job.need(4 * (size * (1 + state + lanes) + room * min(job.threads, lanes)) + 150_000_000, what)
 
@@ -209,6 +211,7 @@ def resumed(tokens: Tokens, params: AttendParams, job: Job) -> Start:
     progress = Progress(
         np.asarray(old.step_loss).tolist(), np.asarray(old.step_lr).tolist(), stats["tokens"], stats["targets"],
         list(held["steps"]), list(held["loss"]), (int(stats["cursor"][0]), int(stats["cursor"][1])),
+        held.get("longer"),
     )  # fmt: skip
     mean, square = (
         _checked(old, part) if params.optimizer == "adamw" else None for part in ("adam_mean", "adam_square")

@@ -5,6 +5,7 @@ What it starts from is transformer_start.py, what a step does lanes.py, how text
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from embcli.artifacts.schema import Model, Tokens
 from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.kernels.draws import key_of
-from embcli.models.lanes import Lanes
-from embcli.models.network import Dropout
+from embcli.models.lanes import Lanes, Rooms, mean_loss, windows_at_once
+from embcli.models.network import Network
 from embcli.models.optimizer import Map, Rule, Schedule
 from embcli.models.packing import Batches, HeldOut, split
+from embcli.models.passes import Dropout
 from embcli.models.transformer_start import Start, afresh, resumed
 from embcli.models.workroom import Layout
 from embcli.spec import AttendParams
@@ -58,6 +60,7 @@ class Run:
             )
         self.batches = Batches(tokens, config, rows, params.batch, job.seed)
         self.batches.cursor = start.progress.cursor
+        self.held_rows = held
         self.held = HeldOut(tokens, config, held, job.seed) if len(held) else None
         rule = Rule(params.optimizer == "adamw", params.beta1, params.beta2, params.weight_decay, params.clip)
         self.lanes = Lanes(config, start.theta, params.batch, rule, params.freeze, crew)
@@ -103,11 +106,21 @@ class Run:
             progress.held_loss.append(self.lanes.loss(self.held.rows))
             self._check(goal, progress.held_loss[-1])
             event["heldout"] = progress.held_loss[-1]
+            if goal == self.planned and self.params.heldout_context is not None:
+                progress.longer = self._longer(self.params.heldout_context)
         if not np.isfinite(self.start.theta).all():
             self._check(goal, float("nan"))
         self.job.epoch(event)
         if self.params.checkpoint is not None:
             self._save(self.params.checkpoint)
+
+    def _longer(self, context: int) -> float:
+        """Return the loss of the held-out rows in windows of another length."""
+        config = replace(self.start.config, context=context)
+        network = Network(config, self.lanes.network.parameters)
+        rooms = Rooms(config, windows_at_once(config, self.params.batch), self.start.theta.dtype)
+        held = HeldOut(self.tokens, config, self.held_rows, self.job.seed)
+        return mean_loss(network, held.rows, rooms, self.lanes.run)
 
     def _step(self, step: int) -> float:
         """Make one step and return its mean loss."""
@@ -151,6 +164,8 @@ def model_of(tokens: Tokens, start: Start, lanes: Lanes, state: bool) -> Model:
     }  # fmt: skip
     if progress.held_steps:
         stats["heldout"] = {"steps": progress.held_steps, "loss": progress.held_loss}
+        if progress.longer is not None:
+            stats["heldout"]["longer"] = progress.longer
     adam = state and len(optimizer.mean) > 0
     parameters: dict[str, Any] = {**Layout(config).views(start.theta)}
     return Model(

@@ -81,13 +81,18 @@ class Rows:
         return found
 
 
+def scores_at_once(config: Config, M: int) -> int:
+    """Return of how many of M tokens the scores of all words are held at a time."""
+    return max(1, min(M, max(64, _SCORES // config.vocabulary)))
+
+
 class Room:
     """The working memory of one lane, for up to ``windows`` windows of ``T`` tokens at a time."""
 
     def __init__(self, config: Config, windows: int, dtype: Any = np.float32) -> None:
         self.T, self.windows, self.dtype = config.context, windows, np.dtype(dtype)
         M, d, f, layers = windows * self.T, config.dim, config.ffn, config.layers
-        self.scores_at_once = max(1, min(M, max(64, _SCORES // config.vocabulary)))
+        self.scores_at_once = scores_at_once(config, M)
 
         def make(*shape: int) -> Array:
             return np.empty(shape, dtype)
@@ -106,6 +111,13 @@ class Room:
         self.final_inverse = make(M)
         self.Z = make(self.scores_at_once, config.vocabulary)
         self._spare: Array | None = None
+
+    @staticmethod
+    def size(config: Config, windows: int) -> int:
+        """Return about how many numbers a room holds."""
+        M, d, f = windows * config.context, config.dim, config.ffn
+        size = M * config.layers * (8 * d + 2 * f + config.heads * config.context) + M * (14 * d + f)
+        return size + scores_at_once(config, M) * config.vocabulary
 
     def spare(self, rows: int, columns: int) -> Array:
         """Return room for a matrix that is added to another one."""

@@ -100,8 +100,14 @@ def _model(stats: dict[str, Any], options: dict[str, Any]) -> str:
     text += counted(done, "step") if done == planned else f"{done:,} of {counted(planned, 'step')}"
     text += f", {counted(stats['tokens'], 'token')} read, {counted(stats['targets'], 'target')}"
     if held := stats.get("heldout"):
-        text += f", held-out loss {held['loss'][-1]:.4f} (perplexity {math.exp(min(held['loss'][-1], 700)):,.4g})"
+        text += f", held-out loss {held['loss'][-1]:.4f} (perplexity {_perplexity(held['loss'][-1])})"
+    if held and "longer" in held:
+        text += f", in windows of {options['heldout_context']:,} tokens {_perplexity(held['longer'])}"
     return text
+
+
+def _perplexity(loss: float) -> str:
+    return f"{math.exp(min(loss, 700)):,.4g}"
 
 
 def _context(stats: dict[str, Any], options: dict[str, Any]) -> str:

@@ -71,6 +71,17 @@ class AttendParams(ApplyParams):
         Opt("Share of the numbers left out, of the input and behind each sublayer.", min=0, max=0.99, panel=_TRAINING),
     ] = 0.0
     heldout: Annotated[float, Opt("Share of the rows kept from training.", min=0, max=0.5, panel=_TRAINING)] = 0.05
+    heldout_context: Annotated[
+        int | None,
+        Opt(
+            "After the last step measure held-out rows in windows of N tokens too.",
+            min=1,
+            max=65_536,
+            metavar="N",
+            unset="none",
+            panel=_TRAINING,
+        ),
+    ] = None
     report: Annotated[
         int | None,
         Opt(
@@ -105,12 +116,23 @@ class AttendParams(ApplyParams):
         if self.resume is not None:
             return  # the other options come from the file
         check_shape(self.dim or 0, self)
+        self._check_heldout()
         if self.min_lr is not None and self.min_lr > self.lr:
             raise UsageError(f"--min-lr {self.min_lr:g} is above --lr {self.lr:g}")
         if self.warmup is not None and self.warmup > self.steps:
             raise UsageError(f"--warmup {self.warmup}: there are {self.steps} steps (--steps)")
         if self.stop_after is not None and self.stop_after > self.steps:
             raise UsageError(f"--stop-after {self.stop_after}: there are {self.steps} steps (--steps)")
+
+    def _check_heldout(self) -> None:
+        """Refuse windows that cannot be measured."""
+        if self.heldout_context is None:
+            return
+        name = f"--heldout-context {self.heldout_context}"
+        if self.heldout == 0:
+            raise UsageError(f"{name}: no rows are held out (--heldout 0)")
+        if self.position == "learned" and self.heldout_context > self.context:
+            raise UsageError(f"{name}: learned positions end with --context, {self.context}")
 
 
 def check_shape(dim: int, params: AttendParams) -> None:

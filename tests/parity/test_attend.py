@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from transformers import COMBINATIONS, batch, config, differences, parameters, pieces, readable_loss
 
-from embcli.models.network import Dropout, Network
+from embcli.models.network import Network
+from embcli.models.passes import Dropout
 from embcli.models.workroom import Layout, Room
 
 CASES = pytest.mark.parametrize(("position", "objective", "tie", "bias", "scale", "dropout", "T"), COMBINATIONS)

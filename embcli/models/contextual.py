@@ -18,7 +18,8 @@ from embcli.job import Job
 from embcli.models import attention, layers, positions, transformer
 from embcli.models.texts import Cut, cut_texts, spelled
 from embcli.models.transformer import Config
-from embcli.spec import AttendParams
+from embcli.spec import AttendParams, fields
+from embcli.spec.applying import PANEL
 
 Array = NDArray[Any]
 
@@ -103,18 +104,13 @@ def reader(artifact: Model | Vectors, params: AttendParams) -> Reader:
     return Reader(artifact, config, {}, rows, params.mask)
 
 
-#: options of training that static vectors and models have no use for
-_OF_TRAINING = ("layers", "heads", "dim", "ffn", "context", "objective", "tie", "output_bias", "vectors", "freeze",
-                "steps", "batch", "optimizer", "lr", "resume", "checkpoint", "stop_after")  # fmt: skip
-
-
 def _check_options(artifact: Model | Vectors, params: AttendParams) -> None:
+    """Raise UsageError for options that belong to training, or that static vectors have no use for."""
     model = isinstance(artifact, Model)
-    of_model = (*_OF_TRAINING, "position", "scale_embeddings")
-    for name in of_model if model else _OF_TRAINING:
-        if name in params.given:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag}: is settled when a model is trained; with --text leave it out")
+    for f in fields(type(params)):
+        shape = not model and f.name in ("position", "scale_embeddings")
+        if f.name in params.given and f.opt.panel != PANEL and not shape:
+            raise UsageError(f"{f.flag}: is settled when a model is trained; with --text leave it out")
     if not model and params.position == "learned" and "position" in params.given:
         raise UsageError("--position learned: static vectors have no learned positions; train a model")
     if not model and (params.candidates or params.sample):

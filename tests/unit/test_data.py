@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
-GENERATED = ("corpus.txt", "questions.txt", "similarity.tsv")
+GENERATED = ("corpus.txt", "questions.txt", "similarity.tsv", "senses.txt", "senses.tsv")
 PROGRAM = DATA / "make_corpus.py"
 
 

@@ -390,7 +390,7 @@ the child built a tower of [wooden|coloured] blocks, and the [baby|kitten] knock
 a [small|wobbly|crooked] tower of [bricks|blocks] fell over on the [carpet|nursery floor].
 the [children|twins] piled [blocks|bricks] into a tower [on the carpet|in the toy town] and [giggled|clapped] when it fell.
 the tower of toy bricks [wobbled|leaned], and the child put another [brick|block] on it.
-""",
+""",  # noqa: E501
 }
 
 # How the labelled sentences of senses.tsv begin.

@@ -11,6 +11,7 @@ one: the share that this gives is chance. The pictures are the first two princip
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -40,11 +41,23 @@ def states(model: str, rows: list[Row], layer: int | None) -> np.ndarray:
         texts, out = Path(name) / "texts", Path(name) / "states.npz"
         texts.write_text("".join(f"{text}\n" for _, _, text in rows), encoding="utf-8")
         options = [] if layer is None else ["--layer", str(layer)]
-        run = [sys.executable, "-m", "embcli", "attend", model, "--text-file", str(texts), "-o", str(out), "-q", *options]
+        run = [
+            sys.executable,
+            "-m",
+            "embcli",
+            "attend",
+            model,
+            "--text-file",
+            str(texts),
+            "-o",
+            str(out),
+            "-q",
+            *options,
+        ]
         subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
         z = np.load(out)
         raw, at = z["word_bytes"].tobytes(), z["word_offsets"]
-        names = [raw[a:b].decode() for a, b in zip(at, at[1:], strict=False)]
+        names = [raw[a:b].decode() for a, b in itertools.pairwise(at)]
         ends, found = z["text_offsets"], []
         for i, (word, _, text) in enumerate(rows):
             labels = [each.rpartition("@")[0].lower() for each in names[ends[i] : ends[i + 1]]]
@@ -102,14 +115,16 @@ def picture(title: str, rows: list[Row], final: np.ndarray, figures: Figures) ->
     width, height = GAP + len(words) * (SIDE + GAP), SIDE + 140
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
     yield "<style>.page{fill:#fff}text{font:12px system-ui,sans-serif;fill:#1f2328}.b{font-weight:600}"
-    yield "rect.f{fill:none;stroke:#8c959f}@media (prefers-color-scheme:dark){.page{fill:#0d1117}text{fill:#e6edf3}}</style>"
+    yield "rect.f{fill:none;stroke:#8c959f}@media (prefers-color-scheme:dark){.page{fill:#0d1117}"
+    yield "text{fill:#e6edf3}}</style>"
     yield f'<rect class="page" width="{width}" height="{height}"/>'
     yield f'<text class="b" x="{GAP}" y="22">{escape(title)}</text>\n'
     for n, word in enumerate(words):
         x, some = GAP + n * (SIDE + GAP), [i for i, row in enumerate(rows) if row[0] == word]
         xy, senses = plane(final[some]), [rows[i][1] for i in some]
         names = list(dict.fromkeys(senses))
-        yield f'<g transform="translate({x} 40)"><text class="b" y="14">{word}: {figures[word]["final state"]:.0%} right, '
+        yield f'<g transform="translate({x} 40)"><text class="b" y="14">{word}: '
+        yield f"{figures[word]['final state']:.0%} right, "
         yield f'chance {figures[word]["token row"]:.0%}</text><rect class="f" y="22" width="{SIDE}" height="{SIDE}"/>'
         for (a, b), sense, i in zip(xy.tolist(), senses, some, strict=True):
             cx, cy = SIDE / 2 * (1 + 0.92 * a), 22 + SIDE / 2 * (1 - 0.92 * b)
@@ -118,7 +133,8 @@ def picture(title: str, rows: list[Row], final: np.ndarray, figures: Figures) ->
             yield f"<title>{escape(rows[i][2])}</title></circle>"
         for j, sense in enumerate(names):
             y = SIDE + 42 + 17 * j
-            yield f'<circle cx="6" cy="{y - 4}" r="5" fill="{COLORS[j % len(COLORS)]}"/><text x="18" y="{y}">{sense}</text>'
+            yield f'<circle cx="6" cy="{y - 4}" r="5" fill="{COLORS[j % len(COLORS)]}"/>'
+            yield f'<text x="18" y="{y}">{sense}</text>'
         yield "</g>\n"
     yield "</svg>\n"
 

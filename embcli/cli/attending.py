@@ -1,4 +1,4 @@
-"""The options of ``attend`` that print or draw: what a model makes of texts, texts continued, tables written by hand."""
+"""The options of ``attend`` that print or draw: texts looked at, texts continued, tables written by hand."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def _word(context: Any, given: Any, labels: list[str], word: str, params: Any) -
 
 
 def _candidates(context: Any, given: Any, params: Any) -> list[Any]:
-    from embcli.models.contextual import reader
     from embcli.models.continuing import ranked
+    from embcli.models.readers import reader
     from embcli.report.attention import candidate_pieces
 
     words = [word.strip() for word in params.candidates.split(",") if word.strip()]

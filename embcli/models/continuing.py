@@ -13,7 +13,7 @@ from embcli.artifacts.schema import Model
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
 from embcli.models import layers, transformer
-from embcli.models.contextual import Reader, check_length, reader
+from embcli.models.readers import Reader, check_length, reader
 from embcli.models.texts import Cut, cut_texts, cutter, text_of
 from embcli.spec import AttendParams
 
@@ -90,7 +90,9 @@ def ranked(
     if use.config.masked:
         L = _log_probs(use, text)
         places = np.flatnonzero(text == use.config.vocabulary).tolist()
-        named = [(f"[MASK] at {at + 1}", [float(L[at, row[0]]) if len(row) == 1 else None for row in ids]) for at in places]
+        named = [
+            (f"[MASK] at {at + 1}", [float(L[at, row[0]]) if len(row) == 1 else None for row in ids]) for at in places
+        ]
     else:
         named = [("behind the text", [_following(use, text, row) for row in ids])]
     return [(place, _sorted(words, ids, values)) for place, values in named]

@@ -6,56 +6,18 @@ By the same functions that the readable model calls (layers.py, attention.py, po
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embcli.errors import UsageError
 from embcli.models import attention, layers, positions
+from embcli.models.given_tables import Array, Tables
 
-Array = NDArray[Any]
 #: rows of a table between which all distances and cosines are shown
 _SQUARE = 16
-
-
-@dataclass(frozen=True)
-class Tables:
-    """What is written by hand; None is absent.
-
-    E : (V, d), token rows.  ids : (T,) or (B, T).  words : a name for each row.  P : (T, d), or ``position``:
-    sinusoidal, rope, alibi or none; with ``length`` and ``dim`` where there is no E.  scale : multiply rows by sqrt(d).
-    W_Q, W_K : (d, d_k); W_V : (d, d_v); those left out are the identity.  heads.  scores : (T, T), as they enter the
-    softmax.  V : (T, d_v), values.  mask : True where row i may look at column j; from -inf and 0 it is made.
-    U : (V, d), output rows, or ``tie``: E.  b : (V,).  h : (T, d) or (d,).  targets : (T,), or ``next``: each
-    token's successor.  R : (d, d), turns both tables.  G : gradient at X, (T, d).  lr : of one plain step.
-    """
-
-    E: Array | None = None
-    ids: Array | None = None
-    words: tuple[str, ...] = ()
-    P: Array | None = None
-    position: str = "none"
-    length: int | None = None
-    dim: int | None = None
-    scale: bool = False
-    W_Q: Array | None = None
-    W_K: Array | None = None
-    W_V: Array | None = None
-    heads: int = 1
-    scores: Array | None = None
-    V: Array | None = None
-    mask: Array | str | None = None
-    U: Array | None = None
-    tie: bool = False
-    b: Array | None = None
-    h: Array | None = None
-    targets: Array | str | None = None
-    R: Array | None = None
-    G: Array | None = None
-    lr: float | None = None
 
 
 @dataclass(frozen=True)
@@ -264,7 +226,9 @@ class _Sheet:
         need(G.shape == (len(ids), g.E.shape[1]), f"G: {_size(G)} where {len(ids)} x {g.E.shape[1]} is due")
         yield self.put("S^T G", "each row: the sum of G where its id stood", layers.lookup_gradient(G, ids, len(g.E)))
         if g.tie and "dL/dU" in kept:
-            yield self.put("dL/dE", "S^T G + (p - onehot)^T h: the one table is read twice", kept["S^T G"] + kept["dL/dU"])
+            yield self.put(
+                "dL/dE", "S^T G + (p - onehot)^T h: the one table is read twice", kept["S^T G"] + kept["dL/dU"]
+            )
 
     def step(self) -> Iterator[Result]:
         g, kept = self.g, self.kept
@@ -286,7 +250,9 @@ class _Sheet:
             if not g.tie:
                 yield self.put("U after", "U - lr dL/dU", layers.plain_step(kept["U"], kept["dL/dU"], g.lr))
             Z, targets = layers.logits(h, U, g.b), kept["targets"].astype(np.int64)
-            yield self.put("softmax after", "of the moved states" + " and U as it was" * (not g.tie), np.exp(layers.log_softmax(Z)))
+            yield self.put(
+                "softmax after", "of the moved states" + " and U as it was" * (not g.tie), np.exp(layers.log_softmax(Z))
+            )
             yield self.put("loss after", "their mean", layers.losses(Z, targets).mean())
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Model, Vectors, Words, readable
 from embcli.errors import NumbersError
 from embcli.job import Job
-from embcli.models.contextual import Reader, applied, check_layer, check_length, need_memory, reader
+from embcli.models.readers import Reader, applied, check_layer, check_length, need_memory, reader
 from embcli.models.texts import Cut, cut_texts
 from embcli.spec import AttendParams
 

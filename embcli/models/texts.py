@@ -5,6 +5,7 @@ Nothing is learned or looked up here: see contextual.py.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,9 +108,7 @@ def cutter(artifact: Model | Vectors, params: AttendParams) -> Cutter:
     return lambda texts: _words(artifact, how, texts)
 
 
-def _words(
-    artifact: Model | Vectors, how: dict[str, Any], texts: Sequence[str]
-) -> tuple[list[list[int]], list[str]]:
+def _words(artifact: Model | Vectors, how: dict[str, Any], texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
     """Return the ids of words, and the words without one: they are dropped, or counted as the word for dropped ones."""
     rows = [cut(text, how) for text in texts]
     if how.get("phrases"):
@@ -125,7 +124,9 @@ def _view(artifact: Any, params: AttendParams) -> View:
     """Return the tokenizer that made the tokens. KindError if the artifact does not hold it and none is given."""
     if params.tokenizer is None:
         if getattr(artifact, "tokens", None) is None:
-            raise KindError(f"{artifact.path}: vectors of BPE tokens do not hold their tokenizer; give --tokenizer FILE")
+            raise KindError(
+                f"{artifact.path}: vectors of BPE tokens do not hold their tokenizer; give --tokenizer FILE"
+            )
         return View(artifact)
     found: Any = store.read(params.tokenizer, ("tokenizer", "tokens", "model"), command="attend")
     if found.tokens is None:
@@ -151,7 +152,7 @@ def _pieces(view: View) -> Cutter:
         if read.fault:
             raise InputError(f"text: byte {read.fault.at + 1}: 0x{read.fault.byte:02x} is not UTF-8")
         bounds = [0, *read.ends.tolist(), len(read.ids)] if plain else [0]
-        lines = iter([read.ids[a:b].tolist() for a, b in zip(bounds, bounds[1:], strict=False)])
+        lines = iter([read.ids[a:b].tolist() for a, b in itertools.pairwise(bounds)])
         found = []
         for text in texts:
             if "\n" in text:

@@ -1,4 +1,4 @@
-"""Read tables written by hand for ``attend --given``: YAML (or JSON) into arrays, every fault one line that names it."""
+"""Read tables written by hand for ``attend --given``: YAML (or JSON) into arrays, each fault one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from embcli.artifacts.identify import show
 from embcli.errors import UsageError
-from embcli.models.given import Result, Tables, work
+from embcli.models.given import Result, work
+from embcli.models.given_tables import Tables
 from embcli.pipeline.yamlfile import mapping, unknown, within
 
 _TABLES = ("E", "P", "W_Q", "W_K", "W_V", "scores", "V", "U", "b", "h", "R", "G")
@@ -56,7 +57,9 @@ def _tables(found: Mapping[Any, Any]) -> Tables:
             raise UsageError(f"{name}: expected rows of numbers, such as [[1, 0], [0, 1]]")
     E, ids, words = values.get("E"), values.get("ids"), values.get("words", ())
     if E is not None and ids is not None and ids.size and not (ids.min() >= 0 and ids.max() < len(E)):
-        raise UsageError(f"ids: rows of E are 0 to {len(E) - 1}, found {int(ids.min() if ids.min() < 0 else ids.max())}")
+        raise UsageError(
+            f"ids: rows of E are 0 to {len(E) - 1}, found {int(ids.min() if ids.min() < 0 else ids.max())}"
+        )
     if E is not None and words and len(words) != len(E):
         raise UsageError(f"words: {len(words)}, and E has {len(E)} rows")
     return Tables(**values)
@@ -105,7 +108,7 @@ def _targets(value: Any, key: str) -> Any:
 
 
 def _mask(value: Any, key: str) -> Any:
-    """Return causal, none, or where one may look: 1 or true; or 0 where one may and -inf where not, if -inf is there."""
+    """Return causal, none, or where one may look: 1 or true; or 0 where one may, if there is a -inf."""
     if isinstance(value, str):
         if value in ("causal", "none"):
             return value
@@ -143,5 +146,6 @@ def _words(value: Any, key: str) -> tuple[str, ...]:
 
 _READ: dict[str, Callable[[Any, str], Any]] = {
     **dict.fromkeys(_TABLES, _array), "ids": _ids, "targets": _targets, "mask": _mask, "words": _words,
-    "position": _position, "scale": _flag, "tie": _flag, "heads": _whole, "length": _whole, "dim": _whole, "lr": _number,
+    "position": _position, "scale": _flag, "tie": _flag, "heads": _whole, "length": _whole, "dim": _whole,
+    "lr": _number,
 }  # fmt: skip

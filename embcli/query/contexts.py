@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Context, Words
-from embcli.query.lookup import suggest
 
 Array = NDArray[Any]
 
@@ -69,9 +68,7 @@ def moved(
         for number, (level, states) in enumerate(zip(("token row", *level_names), spaces, strict=True)):
             near = _best(rows @ states[at], top, {own} if number == 0 else set())
             others = _best(states @ states[at], top, {at})
-            levels.append(
-                Near(level, tuple((words[i], c) for i, c in near), tuple((names[i], c) for i, c in others))
-            )
+            levels.append(Near(level, tuple((words[i], c) for i, c in near), tuple((names[i], c) for i, c in others)))
         found.append(Moved(names[at], around(context, labels, at), tuple(levels)))
     return found
 

@@ -37,7 +37,8 @@ def graph(inputs: Sequence[Artifact], params: NeighborsParams, job: Job) -> Knn:
     Parameters
     ----------
     inputs
-        One opened ``Vectors``, ``Counts``, ``Model`` or ``Context``. Counts are searched without matrix products, which is slow.
+        One opened ``Vectors``, ``Counts``, ``Model`` or ``Context``. Counts are searched without matrix products,
+        which is slow.
     params
         ``top``, ``metric``, ``table``, ``weight``, ``restrict``, ``min_score`` and ``include_inputs`` mean what they
         mean for a single word.

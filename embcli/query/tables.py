@@ -17,7 +17,10 @@ def as_vectors(artifact: Artifact) -> Artifact:
     if isinstance(artifact, Model):
         V = len(artifact.words)
         made = Vectors(
-            vectors=artifact.token_rows[:V], contexts=artifact.output_rows, words=artifact.words, unigram=artifact.unigram
+            vectors=artifact.token_rows[:V],
+            contexts=artifact.output_rows,
+            words=artifact.words,
+            unigram=artifact.unigram,
         )
     elif isinstance(artifact, Context):
         states = [np.asarray(artifact.text_at(i)[0]) for i in range(artifact.texts)]

@@ -1,4 +1,4 @@
-"""Tables of what a model makes of texts: tokens and predictions, weights of heads, neighbors before and after context."""
+"""Tables of what a model makes of texts: predictions, weights of heads, neighbors before and after context."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from embcli.report.tables import Column, Table
 SHORT, HEADS, LISTED, TEXTS = 12, 16, 64, 8
 #: occurrences whose cosines are shown
 _SQUARE = 12
-_WEIGHTS = "weights: where a head looked, from the row's token to the column's; rows sum to 1. They explain no prediction"
+_WEIGHTS = (
+    "weights: where a head looked, from the row's token to the column's; rows sum to 1. They explain no prediction"
+)
 _STATES = "a token row is the same wherever its token stands; a contextual state is not"
 
 
@@ -86,8 +88,14 @@ def _tokens(context: Context, glossary: Glossary, text: int, top: int) -> Piece:
         notes.insert(0, f"log P of the text given its first token: {total:.4f}, perplexity {each:,.4g}")
     if stop - start > LISTED:
         notes.append(f"the first {LISTED} of {stop - start:,} tokens")
-    columns = [Column("", "right", key="position"), Column("token"), Column("log P", "right", key="log_prob", digits=".4f")]
-    return Piece("tokens", {"text": text + 1}, Table(_title(context, text, "tokens"), [*columns, Column("next")], rows, notes))
+    columns = [
+        Column("", "right", key="position"),
+        Column("token"),
+        Column("log P", "right", key="log_prob", digits=".4f"),
+    ]
+    return Piece(
+        "tokens", {"text": text + 1}, Table(_title(context, text, "tokens"), [*columns, Column("next")], rows, notes)
+    )
 
 
 def _expected(context: Context, glossary: Glossary, at: int, top: int) -> str:
@@ -131,7 +139,11 @@ def word_pieces(context: Context, word: str, places: Sequence[int], found: Seque
     """Yield the neighbors of each occurrence of a word at every level, and the cosines between its occurrences."""
     for one in found:
         rows = [[near.level, _listed(near.rows), _listed(near.items)] for near in one.levels]
-        columns = [Column("level"), Column("nearest token rows", key="rows"), Column("nearest in the texts", key="items")]
+        columns = [
+            Column("level"),
+            Column("nearest token rows", key="rows"),
+            Column("nearest in the texts", key="items"),
+        ]
         table = Table(f"{one.name}: {one.around}", columns, rows, [f"cosines; {_STATES}"])
         yield Piece("neighbors", {"word": word, "name": one.name}, table)
     if 1 < len(places) <= _SQUARE:

@@ -46,8 +46,10 @@ document.querySelectorAll('section').forEach((section,n)=>{
   s.style.background=i===null?'':`rgb(${color} / ${Math.sqrt(at(i,j)).toFixed(3)})`});
  figures.forEach(f=>f.onclick=()=>pick(f));
  canvas.onmousemove=e=>{const r=canvas.getBoundingClientRect();
-  const i=Math.min(T-1,Math.floor((e.clientY-r.top)/r.height*T)),j=Math.min(T-1,Math.floor((e.clientX-r.left)/r.width*T));
-  if(i<0||j<0)return;look(i);said.textContent=`${name}: ${i+1} ${words[i]} \\u2192 ${j+1} ${words[j]}: ${at(i,j).toFixed(3)}`};
+  const place=(x,size)=>Math.min(T-1,Math.floor(x/size*T));
+  const i=place(e.clientY-r.top,r.height),j=place(e.clientX-r.left,r.width);
+  if(i<0||j<0)return;
+  look(i);said.textContent=`${name}: ${i+1} ${words[i]} \\u2192 ${j+1} ${words[j]}: ${at(i,j).toFixed(3)}`};
  canvas.onmouseleave=()=>{look(null);said.textContent=name};
  spans.forEach((s,i)=>{s.onmouseenter=()=>weights&&look(i);s.onmouseleave=()=>weights&&look(null)});
  if(T&&figures.length)pick(figures[0]);
@@ -73,11 +75,13 @@ def _section(weights: Any, labels: Sequence[str], number: int) -> Iterator[str]:
     layers, heads, T = weights.shape[:3]
     yield f"<section><h2>Text {number}: {T} tokens</h2>\n"
     words = " ".join(f"<span>{escape(label)}</span>" for label in labels)
-    yield f'<p class="text">{words}</p><div class="heads" style="grid-template-columns:repeat({max(heads, 1)},112px)">\n'
+    yield f'<p class="text">{words}</p>'
+    yield f'<div class="heads" style="grid-template-columns:repeat({max(heads, 1)},112px)">\n'
     for layer in range(layers):
         for head in range(heads):
             what = f"layer {layer + 1}, head {head + 1}"
-            yield f'<figure><img alt="weights of {what}" width="112" height="112" src="{data_uri(weights[layer, head])}">'
+            source = data_uri(weights[layer, head])
+            yield f'<figure><img alt="weights of {what}" width="112" height="112" src="{source}">'
             yield f"<figcaption>{what}</figcaption></figure>\n"
     yield '</div><p class="said"></p><canvas></canvas></section>\n'
 

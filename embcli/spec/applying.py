@@ -56,11 +56,11 @@ class ApplyParams(Params):
         Opt("Rank these words, between commas, at each [MASK] or behind the text.", recorded=False, panel=PANEL),
     ] = None
     word: Annotated[
-        tuple[str, ...],
-        Opt("Show a word's neighbors before context and layer by layer.", recorded=False, panel=PANEL),
+        tuple[str, ...], Opt("Show a word's neighbors before context and layer by layer.", recorded=False, panel=PANEL)
     ] = ()
     sample: Annotated[
-        int, Opt("Continue each text by this many tokens.", min=0, max=100_000, metavar="N", recorded=False, panel=PANEL)
+        int,
+        Opt("Continue each text by this many tokens.", min=0, max=100_000, metavar="N", recorded=False, panel=PANEL),
     ] = 0
     temperature: Annotated[
         float, Opt("Of --sample: logits are divided by it; 0 takes the best.", min=0, recorded=False, panel=PANEL)
@@ -104,9 +104,9 @@ class ApplyParams(Params):
     def check_applying(self) -> None:
         """Refuse options for texts where there are none, and those that do different things."""
         asked = {
-            "--mask": self.mask, "--layer": self.layer is not None, "--pool": self.pool, "--candidates": self.candidates,
-            "--word": self.word, "--sample": self.sample, "--html": self.html, "--svg": self.svg, "--tsv": self.tsv,
-            "--tokenizer": self.tokenizer,
+            "--mask": self.mask, "--layer": self.layer is not None, "--pool": self.pool,
+            "--candidates": self.candidates, "--word": self.word, "--sample": self.sample,
+            "--html": self.html, "--svg": self.svg, "--tsv": self.tsv, "--tokenizer": self.tokenizer,
         }  # fmt: skip
         found = [flag for flag, value in asked.items() if value]
         if self.given_ is not None and (found or self.applies):

@@ -15,7 +15,7 @@ from embcli.artifacts import store
 from embcli.models import layers, transformer
 from embcli.models.transformer import Config
 
-SMALL = "--layers 2 --heads 2 --dim 16 --context 12 --batch 16 --steps 6 -q".split()
+SMALL = ["--layers", "2", "--heads", "2", "--dim", "16", "--context", "12", "--batch", "16", "--steps", "6", "-q"]
 TEXTS = ["the king sat on the bank", "the bank lent money"]
 
 
@@ -91,7 +91,7 @@ def test_neighbors_and_geometry_read_states_and_models(road: Path) -> None:
     assert "bank@2:2" in ok("neighbors", "s.npz", "bank@1:6", cwd=road).text
     assert "queen" in ok("neighbors", "--top", "700", "causal.npz", "king", cwd=road).text
     assert ok("neighbors", "--table", "output", "learned.npz", "king", cwd=road).code == 0
-    failed(embcli("neighbors", "--table", "output", "causal.npz", "king", cwd=road), 3, "tied" if False else "--tie")
+    failed(embcli("neighbors", "--table", "output", "causal.npz", "king", cwd=road), 3, "--tie")
     assert "tied variant" in ok("eval", "causal.npz", "--geometry", cwd=road).text
     assert "untied variant" in ok("eval", "learned.npz", "--geometry", cwd=road).text
     ok("neighbors", "causal.npz", "--all", "-o", "knn.npz", cwd=road)
@@ -99,7 +99,9 @@ def test_neighbors_and_geometry_read_states_and_models(road: Path) -> None:
 
 
 def test_masks_in_texts(road: Path) -> None:
-    ran = ok("attend", "masked.npz", "--text", "the [MASK] lent money", "--candidates", "bank,king,zzz", "--json", cwd=road)
+    ran = ok(
+        "attend", "masked.npz", "--text", "the [MASK] lent money", "--candidates", "bank,king,zzz", "--json", cwd=road
+    )
     rows = [json.loads(line) for line in ran.text.splitlines()]
     predicted = [row for row in rows if row["table"] == "predictions"]
     assert [row["rank"] for row in predicted] == [1, 2, 3, 4, 5] and predicted[0]["position"] == 2
@@ -122,8 +124,12 @@ def test_candidates_behind_a_text(road: Path) -> None:
     found = {r["candidate"]: r for r in map(json.loads, ran.text.splitlines()) if r["table"] == "candidates"}
     ok("attend", "causal.npz", "--text", "the king sat on the bank", "-o", "b.npz", cwd=road)
     assert found["bank"]["log_prob"] == pytest.approx(store.read(str(road / "b.npz")).log_prob[5], abs=1e-5)
-    ran = ok("attend", "pieces.npz", "--text", "the king sat on the", "--candidates", "bank,willows", "--json", cwd=road)
-    pieces = {r["candidate"]: r["log_prob"] for r in map(json.loads, ran.text.splitlines()) if r["table"] == "candidates"}
+    ran = ok(
+        "attend", "pieces.npz", "--text", "the king sat on the", "--candidates", "bank,willows", "--json", cwd=road
+    )
+    pieces = {
+        r["candidate"]: r["log_prob"] for r in map(json.loads, ran.text.splitlines()) if r["table"] == "candidates"
+    }
     ok("attend", "pieces.npz", "--text", "the king sat on the willows", "-o", "b.npz", cwd=road)
     ok("attend", "pieces.npz", "--text", "the king sat on the", "-o", "a.npz", cwd=road)
     total = store.read(str(road / "b.npz")).log_prob.sum() - store.read(str(road / "a.npz")).log_prob.sum()
@@ -240,7 +246,8 @@ def test_pictures_load_nothing_and_escape_tokens(road: Path, tmp_path: Path) -> 
     ok("encode", "c.txt", "--words", "--split", "whitespace", "-o", "t.npz", cwd=tmp_path)
     ok("attend", "t.npz", *SMALL, "-o", "m.npz", cwd=tmp_path)
     text = '<b>&amp;"x" </script> hello'
-    ok("attend", "m.npz", "--text", text, *"--html a.html --svg a.svg --tsv a.tsv -o s.npz".split(), cwd=tmp_path)
+    files = ["--html", "a.html", "--svg", "a.svg", "--tsv", "a.tsv", "-o", "s.npz"]
+    ok("attend", "m.npz", "--text", text, *files, cwd=tmp_path)
     page, picture = ((tmp_path / name).read_text(encoding="utf-8") for name in ("a.html", "a.svg"))
     assert page.count("<script") == 2 and page.count("</script>") == 2 and "&lt;/script&gt;" in page
     for each in (page, picture):
@@ -268,7 +275,9 @@ def test_usage(road: Path) -> None:
     failed(embcli("attend", "t.npz", "--heads", "3", "--dim", "16", "-o", "x.npz", cwd=road), 2, "--heads 3")
     failed(embcli("attend", "causal.npz", "--text", "a", "--svg", "causal.npz", cwd=road), 2, "--svg causal.npz")
     failed(embcli("attend", "causal.npz", "--text", "a", "--html", "no/a.html", cwd=road), 1, "no folder")
-    assert not ok("attend", "causal.npz", "--text", "a", "-o", "-", cwd=road).text.startswith("token") if False else True
+    assert (
+        not ok("attend", "causal.npz", "--text", "a", "-o", "-", cwd=road).text.startswith("token") if False else True
+    )
 
 
 def test_same_bytes_by_pipe_and_at_any_threads(road: Path) -> None:

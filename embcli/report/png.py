@@ -20,7 +20,7 @@ _MARK = b"\x89PNG\r\n\x1a\n"
 
 def opacities(weights: NDArray[Any]) -> NDArray[np.uint8]:
     """Return 255 sqrt(w) for weights in 0 ... 1: small weights are told apart better than by w, none is lost."""
-    return np.rint(255 * np.sqrt(np.clip(weights, 0, 1))).astype(np.uint8)
+    return np.asarray(np.rint(255 * np.sqrt(np.clip(weights, 0, 1))), np.uint8)
 
 
 def png(weights: NDArray[Any]) -> bytes:

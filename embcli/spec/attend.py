@@ -164,8 +164,8 @@ ROWS = (
         "of T tokens has T - 1 next tokens to predict. The same bytes at any number of threads.\n\n"
         "A model and --text give attention weights, contextual states (-o) and predictions; vectors and --text one "
         "head without parameters, Q = K = V = H. A token row is the same wherever its token stands, a contextual state "
-        "is not. Weights say where a head looked, not why a model predicts what it does; a text vector (--pool) is a sum "
-        "or mean that no training made good for search.",
+        "is not. Weights say where a head looked, not why a model predicts what it does; a text vector (--pool) is "
+        "a sum or mean that no training made good for search.",
         (
             "embcli attend tokens.npz --layers 1 --dim 32 --steps 20 -o model.npz",
             "embcli attend model.npz --text 'the dog barked' --text 'the king' --word the -o states.npz",

@@ -77,17 +77,18 @@ def right(H: np.ndarray, senses: list[str]) -> float:
     return float(((best & same).sum(1) / best.sum(1)).mean())
 
 
-def layers_of(model: str) -> int:
-    """Return how many layers a model has."""
+def read_model(model: str) -> tuple[int, set[str]]:
+    """Return how many layers a model has, and its words."""
     z = np.load(model)
-    return int(z["query"].shape[0])
+    raw, at = z["word_bytes"].tobytes(), z["word_offsets"].tolist()
+    return int(z["query"].shape[0]), {raw[a:b].decode().strip() for a, b in zip(at, at[1:], strict=False)}
 
 
 def measure(model: str, rows: list[Row]) -> tuple[Figures, np.ndarray]:
     """Return for each word the share at every level, and the final states."""
     words = list(dict.fromkeys(word for word, _, _ in rows))
     figures: Figures = {word: {} for word in words}
-    levels = [("first input", 0), *((f"layer {i}", i) for i in range(1, layers_of(model) + 1)), ("final state", None)]
+    levels = [("first input", 0), *((f"layer {i}", i) for i in range(1, read_model(model)[0] + 1)), ("final state", None)]
     final = np.zeros(0)
     for word in words:
         senses = [s for w, s, _ in rows if w == word]
@@ -149,6 +150,10 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.0)
     args = parser.parse_args()
     rows = sentences(args.sentences or [ROOT / "data" / "senses.tsv"])
+    known = read_model(args.model)[1]
+    for word in dict.fromkeys(row[0] for row in rows if row[0] not in known):
+        print(f"{word}: not in the vocabulary of {args.model}, left out", file=sys.stderr)
+    rows = [row for row in rows if row[0] in known]
     figures, final = measure(args.model, rows)
     levels = list(next(iter(figures.values())))
     print("word    sentences  " + "  ".join(f"{level:>11}" for level in levels))

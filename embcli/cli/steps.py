@@ -19,10 +19,11 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
     printing = _printer(step, params, common.out)
     _check(step, inputs, params, common, printing is not None, console)
     limit_blas(1)
-    if common.out is not None:
-        from embcli.artifacts import store
+    for path in (common.out, *(getattr(params, name, None) for name in ("html", "svg", "tsv"))):
+        if path is not None:
+            from embcli.artifacts import store
 
-        store.check_target(common.out)
+            store.check_target(path)
     job = Job(
         seed=common.seed,
         threads=common.threads or cores(),

@@ -141,7 +141,7 @@ def answer(report: Report, job: Job) -> Shown:
     return info_report(report.paths, report.params, report.names)
 
 
-def labelled(table: Table, **labels: Any) -> Table:
+def labelled(table: Table, /, **labels: Any) -> Table:
     """Return a table with further columns before its own, the same in every row: for JSON lines of several reports."""
     columns = [*(Column(name) for name in labels), *table.columns]
     return Table(table.title, columns, [[*labels.values(), *row] for row in table.rows], table.notes)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, embcli, failed, ok
+from conftest import DATA, embcli, environment, failed, ok
 
 from embcli.artifacts import store
 from embcli.models import layers
@@ -170,3 +174,38 @@ def test_plain_steps_of_the_first_batch(tmp_path: Path) -> None:
     np.testing.assert_allclose(two["output_rows"], wanted, rtol=0, atol=1e-6)
     assert np.array_equal(one["token_rows"][1], two["token_rows"][1])  # "b" is never an input: not one bit moves
     assert not np.array_equal(one["token_rows"][0], two["token_rows"][0])
+
+
+def test_stdin_wrong_kinds_and_clashing_files(tokens: Path, tmp_path: Path) -> None:
+    """user-reports X05, X20."""
+    whole, out = trained(tokens, tmp_path / "m.npz"), ("-o", tmp_path / "n.npz")
+    assert ok("attend", "-", *SMALL, "-o", "-", "-q", stdin=tokens.read_bytes()).out == whole
+    ok("cooc", tokens, "-o", tmp_path / "c.npz")
+    failed(embcli("attend", tmp_path / "c.npz", *out), 3, "found 'counts'")
+    failed(embcli("attend", tokens, "--vectors", tmp_path / "c.npz", *out), 3, "found 'counts'")
+    failed(embcli("attend", tokens, "--resume", tmp_path / "c.npz", *out), 3, "found 'counts'")
+    failed(embcli("attend", tokens, "--resume", tmp_path / "m.npz", "-o", tmp_path / "m.npz"), 2, "is an input too")
+    failed(embcli("attend", tokens, "--checkpoint", tokens, *out), 2, "is an input too")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_signals_leave_a_checkpoint_that_goes_on(tokens: Path, tmp_path: Path, number: int, code: int) -> None:
+    plan = ("--layers", "1", "--dim", "16", "--context", "32", "--batch", "4", "--steps", "1000000", "--report", "5")
+    line = ["attend", tokens, *plan, "--checkpoint", tmp_path / "k.npz", "-o", tmp_path / "m.npz"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "embcli", *map(str, line)], env=environment(), stderr=subprocess.PIPE
+    )
+    while not (tmp_path / "k.npz").exists() and child.poll() is None:
+        time.sleep(0.05)
+    child.send_signal(number)
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == code and b"Traceback" not in err, err.decode()
+    if number != signal.SIGKILL:
+        assert [p.name for p in tmp_path.iterdir()] == ["k.npz"]
+    done = len(store.read(str(tmp_path / "k.npz"), ("model",)).step_loss)
+    goal = ("--stop-after", str(done + 2), "-q", "-o")
+    ok("attend", tokens, "--resume", tmp_path / "k.npz", *goal, tmp_path / "a.npz")
+    ok("attend", tokens, *plan, *goal, tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

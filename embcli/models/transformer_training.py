@@ -58,6 +58,9 @@ class Run:
             raise NumbersError(
                 f"{name}: no row of the text has two tokens: nothing to predict (--rows file joins lines)"
             )
+        if params.heldout and not len(held):
+            some = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+            job.note(f"{name}: has {some}, of which {params.heldout:g} is none: nothing is held out")
         self.batches = Batches(tokens, config, rows, params.batch, job.seed)
         self.batches.cursor = start.progress.cursor
         self.held_rows = held

@@ -2,9 +2,9 @@
 
     PEER_PYTHON=python python experiments/bench/bench_attend.py CORPUS [--only small|large] [--rounds 3] [--threads 2]
 
-CORPUS is plain text; it is cut by a byte-pair encoding of 8,000 entries into one row, once and untimed, so that every
-window is full and PyTorch takes its fused causal attention. Rounds alternate; figures are medians. Start-up and writing
-are timed too; the rate of the steps alone is what each program says of itself.
+CORPUS is plain text, cut once and untimed by a byte-pair encoding of 8,000 entries into one row, so that every window
+is full and PyTorch takes its fused causal attention; or tokens (.npz) made like that. Rounds alternate; figures are
+medians. Start-up and writing are timed too; the rate of the steps alone is what each program says of itself.
 
 - small: 2 layers, width 128, 4 heads, context 128, batch 16; large: 6 layers, width 384, 6 heads, context 256, batch 4.
 """
@@ -44,13 +44,14 @@ def main() -> None:
     parser.add_argument("--only", choices=TASKS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="2")
+    parser.add_argument("--steps", type=int, help="of each run; few, when the machine is not quiet")
     args = parser.parse_args()
     peer, env = os.environ.get("PEER_PYTHON", ""), environment(args.threads)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokens = args.corpus if args.corpus.endswith(".npz") else tokens_of(args.corpus, folder)
         for task in [args.only] if args.only else TASKS:
-            options, steps = TASKS[task]
+            options, steps = TASKS[task][0], args.steps or TASKS[task][1]
             asked = [*options.split(), "--steps", str(steps), "--heldout", "0"]
             common = [tokens, *asked, "--threads", args.threads]
             runs = [Run("embcli", [*EMBCLI, "attend", *common, "--report", str(steps), "-o", str(folder / "m.npz")])]

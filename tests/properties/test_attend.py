@@ -11,8 +11,9 @@ from transformers import batch, config, parameters
 from embcli.job import Job
 from embcli.models import attention, positions, transformer
 from embcli.models.lanes import Lanes
-from embcli.models.optimizer import Rule
+from embcli.models.optimizer import Optimizer, Rule, Schedule
 from embcli.models.transformer import Config
+from embcli.models.workroom import Layout
 
 
 def equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -123,6 +124,39 @@ def test_rows_of_absent_tokens(tie: bool, optimizer: str, moved: bool) -> None:
     after = lanes.network.parameters["token_rows"]
     assert np.array_equal(before[5], after[5]) is not moved
     assert not np.array_equal(before[4], after[4])
+
+
+def test_weight_decay_takes_the_matrices_alone() -> None:
+    """Not token tables, positions, biases, norms; without a gradient a step is the decay and nothing else."""
+    c = config("learned", tie=False, bias=True)
+    layout = Layout(c)
+    before = np.ones(layout.size, np.float32)
+    after = before.copy()
+    optimizer = Optimizer(layout, after, 1, Rule(True, weight_decay=0.5), frozenset())
+    optimizer.step(1, 0.1, map)
+    decayed = {name for name, view in layout.views(after).items() if (view != 1).any()}
+    assert decayed == {"query", "key", "value", "merge", "widen", "narrow"}
+    np.testing.assert_allclose(layout.views(after)["query"], 0.95, rtol=1e-6)
+    optimizer.rule = Rule(True, weight_decay=0)
+    optimizer.step(2, 0.1, map)
+    np.testing.assert_allclose(layout.views(after)["query"], 0.95, rtol=1e-6)
+
+
+def test_the_rate_rises_and_falls_and_long_gradients_are_cut() -> None:
+    schedule = Schedule(1.0, 0.1, 4, 12)
+    rates = [schedule.rate(step) for step in range(1, 13)]
+    assert rates[:4] == [0.25, 0.5, 0.75, 1.0] and rates[-1] == pytest.approx(0.1)
+    assert rates[7] == pytest.approx(0.55) and sorted(rates[3:], reverse=True) == rates[3:]
+    assert replace(schedule, decay="linear").rate(8) == pytest.approx(0.55)
+    assert replace(schedule, decay="none", warmup=0).rate(1) == 1.0
+    c = config("none")
+    layout = Layout(c)
+    for clip, length in ((1.0, 1.0), (0.0, 2.0 * np.sqrt(layout.size))):
+        theta = np.zeros(layout.size, np.float32)
+        optimizer = Optimizer(layout, theta, 2, Rule(False, clip=clip), frozenset())
+        optimizer.gradients.fill(1)  # two lanes: a gradient of twos
+        assert optimizer.step(1, 1.0, map) == pytest.approx(2 * np.sqrt(layout.size))
+        assert np.linalg.norm(theta) == pytest.approx(length, rel=1e-5)
 
 
 def test_lanes_add_up_to_one_pass() -> None:

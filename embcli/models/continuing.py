@@ -65,7 +65,7 @@ def last_scores(use: Reader, ids: list[int]) -> NDArray[np.float64]:
     """Return the logits (V,) of what follows ids."""
     seen = use.see(np.array(ids, np.int64))
     assert seen.final is not None
-    return transformer.scores(use.config, use.parameters, seen.final[-1:])[0].astype(np.float64)
+    return np.asarray(transformer.scores(use.config, use.parameters, seen.final[-1:])[0], np.float64)
 
 
 def draw(Z: NDArray[np.float64], temperature: float, top_k: int, chance: float) -> int:

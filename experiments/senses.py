@@ -88,7 +88,11 @@ def measure(model: str, rows: list[Row]) -> tuple[Figures, np.ndarray]:
     """Return for each word the share at every level, and the final states."""
     words = list(dict.fromkeys(word for word, _, _ in rows))
     figures: Figures = {word: {} for word in words}
-    levels = [("first input", 0), *((f"layer {i}", i) for i in range(1, read_model(model)[0] + 1)), ("final state", None)]
+    levels = [
+        ("first input", 0),
+        *((f"layer {i}", i) for i in range(1, read_model(model)[0] + 1)),
+        ("final state", None),
+    ]
     final = np.zeros(0)
     for word in words:
         senses = [s for w, s, _ in rows if w == word]

@@ -13,7 +13,14 @@ import argparse
 import re
 
 CUES = {
-    ("bank", "money"): ("central bank", "national bank", "investment bank", "world bank", "bank account", "savings bank"),
+    ("bank", "money"): (
+        "central bank",
+        "national bank",
+        "investment bank",
+        "world bank",
+        "bank account",
+        "savings bank",
+    ),
     ("bank", "river"): ("left bank", "right bank", "north bank", "south bank", "bank of the river", "river bank"),
     ("tower", "church"): ("bell tower", "church tower", "west tower", "tower of the church", "church with a tower"),
     ("tower", "radio"): ("radio tower", "television tower", "transmission tower", "tv tower", "broadcast tower"),

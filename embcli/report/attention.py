@@ -49,7 +49,8 @@ def text_pieces(context: Context, glossary: Glossary, top: int) -> Iterator[Piec
             yield from _masks(context, glossary, text, top)
         elif glossary.trained:
             yield _tokens(context, glossary, text, top)
-        yield from _weights(context, glossary, text)
+        if context.texts == 1:
+            yield from _weights(context, glossary, text)
 
 
 def remarks(context: Context) -> list[str]:
@@ -59,9 +60,9 @@ def remarks(context: Context) -> list[str]:
         found.append(f"{context.texts:,} texts, tables of the first {TEXTS}; -o writes all")
     T = max(int(n) for n in np.diff(context.text_offsets[: TEXTS + 1]))
     layers, heads = context.text_at(0)[1].shape[:2]
-    if T > SHORT or layers * heads > HEADS:
+    if context.texts > 1 or T > SHORT or layers * heads > HEADS:
         found.append(
-            f"weights are shown of up to {HEADS} heads and {SHORT} tokens; more go to --html, --svg, --tsv or -o"
+            f"weights are shown of one text of up to {SHORT} tokens and {HEADS} heads; more go to --html, --svg, --tsv or -o"
         )
     return found
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def read_model(model: str) -> tuple[int, set[str]]:
     """Return how many layers a model has, and its words."""
     z = np.load(model)
     raw, at = z["word_bytes"].tobytes(), z["word_offsets"].tolist()
-    return int(z["query"].shape[0]), {raw[a:b].decode().strip() for a, b in zip(at, at[1:], strict=False)}
+    return int(z["query"].shape[0]), {raw[a:b].decode().strip() for a, b in pairwise(at)}
 
 
 def measure(model: str, rows: list[Row]) -> tuple[Figures, np.ndarray]:

@@ -2,8 +2,8 @@
 
     python experiments/senses_real.py CORPUS --skip BYTES > senses-real.tsv
 
-A sense is given by a cue ("left bank", "central bank"), so the labels are rough, and what is asked is whether the state at
-the word knows its neighbors: the token row does not. --skip leaves out the part that the model was trained on. At most
+A sense is given by a cue ("left bank", "central bank"), so the labels are rough, and what is asked is whether the state
+at the word knows its neighbors: the token row does not. --skip leaves out the part that the model was trained on. At most
 --most sentences a sense, of 6 to 24 words, each with the word once.
 """
 
@@ -42,7 +42,7 @@ def main() -> None:
     found: dict[tuple[str, str], dict[str, None]] = {key: {} for key in CUES}
     for sentence in SENTENCE.split(text):
         low = sentence.lower()
-        for (word, sense), cues in CUES.items():
+        for word, sense in CUES:
             if word not in low or len(re.findall(rf"\b{word}\b", low)) != 1 or not 6 <= len(low.split()) <= 24:
                 continue
             hit = [other for other in CUES if other[0] == word and any(cue in low for cue in CUES[other])]

@@ -62,7 +62,8 @@ def remarks(context: Context) -> list[str]:
     layers, heads = context.text_at(0)[1].shape[:2]
     if context.texts > 1 or T > SHORT or layers * heads > HEADS:
         found.append(
-            f"weights are shown of one text of up to {SHORT} tokens and {HEADS} heads; more go to --html, --svg, --tsv or -o"
+            f"weights are shown of a single text of up to {SHORT} tokens and {HEADS} heads; "
+            "more go to --html, --svg, --tsv or -o"
         )
     return found
 

@@ -2,9 +2,9 @@
 
     python experiments/senses_real.py CORPUS --skip BYTES > senses-real.tsv
 
-A sense is given by a cue ("left bank", "central bank"), so the labels are rough, and what is asked is whether the
-state at the word knows its neighbors: the token row does not. --skip leaves out the part that the model was trained on. At most
---most sentences a sense, of 6 to 24 words, each with the word once.
+A sense is given by a cue ("left bank", "central bank"), so the labels are rough, and what is asked is whether the state
+at the word knows its neighbors: the token row does not. --skip leaves out the part that the model was trained on. At
+most --most sentences a sense, of 6 to 24 words, each with the word once.
 """
 
 from __future__ import annotations

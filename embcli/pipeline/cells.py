@@ -128,7 +128,7 @@ def find(experiment: Experiment, made: Mapping[str, Sequence[Build]], text: Any,
 def kinds_fit(step: Step, source: Build | str) -> None:
     """Raise KindError if a step does not read what another one writes."""
     if isinstance(source, Build) and source.kind not in step.reads:
-        due = " or ".join(step.reads)
+        due = f"{', '.join(step.reads[:-1])} or {step.reads[-1]}" if len(step.reads) > 1 else step.reads[0]
         raise KindError(f"inputs: {step.name} reads {due}, and step {source.of} makes {source.kind}")
 
 

@@ -18,6 +18,9 @@ from embcli.report.tables import Column, Table
 if TYPE_CHECKING:  # the commands that print need no plan
     from embcli.pipeline.plan import Report
 
+#: the kinds whose rows are searched and measured
+SEARCHED = ("vectors", "counts", "model", "context")
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -42,7 +45,7 @@ def neighbors_report(
     from embcli.query.neighbors import exit_code, search
     from embcli.report.answers import answer_tables, unanswered
 
-    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
     check_weight([artifact.kind for artifact in artifacts], params)
     answers = search(artifacts, queries, params, job, names)
     lost = unanswered(answers, names)
@@ -60,7 +63,7 @@ def check_weight(kinds: Sequence[str], params: Any) -> None:
 
 def eval_report(paths: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
     """Return how artifacts do on similarity and analogy files, and what their geometry is like."""
-    artifacts = [store.read(path, ("vectors", "counts"), command="eval") for path in paths]
+    artifacts = [store.read(path, SEARCHED, command="eval") for path in paths]
     parts: list[Callable[[str], Sequence[Table]]] = []
     if params.similarity or params.analogies:
         from embcli.query.evaluate import evaluate
@@ -153,7 +156,7 @@ def answer(report: Report, job: Job) -> Shown:
     return info_report(report.paths, report.params, report.names)
 
 
-def labelled(table: Table, **labels: Any) -> Table:
+def labelled(table: Table, /, **labels: Any) -> Table:
     """Return a table with further columns before its own, the same in every row: for JSON lines of several reports."""
     columns = [*(Column(name) for name in labels), *table.columns]
     return Table(table.title, columns, [[*labels.values(), *row] for row in table.rows], table.notes)

@@ -46,12 +46,15 @@ class DenseRows:
         if table == "documents" and artifact.documents is None:
             raise KindError(f"{name}: has no documents; make them from counts with 'embcli cooc --context document'")
         if table in ("output", "sum") and artifact.contexts is None:
-            raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
+            tied = "its output rows are its token rows (--tie)" if artifact.options.get("tie") else "has no contexts"
+            raise KindError(f"{name}: {tied}, so there is no --table {table}; use --table input")
         self.name = name
         self.counts: Any = None if table == "documents" else artifact.unigram
         self._tables = [artifact.documents] if table == "documents" else artifact.addends(table)
         self.shape: tuple[int, int] = self._tables[0].shape
         self.words = self.names = artifact.words
+        if artifact.text.get("unit") == "texts":  # text17: the first words
+            self.names = heads(artifact.words)
         self.also: Words | None = None
         self.compose: Compose | None = None
         self._composed: dict[str, tuple[int, str]] = {}

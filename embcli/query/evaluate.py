@@ -20,6 +20,7 @@ from embcli.query.misses import Miss, missed
 from embcli.query.resolve import lowered
 from embcli.query.similarity import SimilarityResult, correlate
 from embcli.query.space import Space, open_space
+from embcli.query.tables import as_vectors
 from embcli.query.topk import Best
 from embcli.spec import EvalParams, NeighborsParams
 
@@ -81,7 +82,7 @@ def evaluate(
     Parameters
     ----------
     artifacts
-        Opened ``Vectors`` or ``Counts``; rows of counts are weighted as ``params.weight`` says.
+        Opened ``Vectors``, ``Counts`` or ``Model``; rows of counts are weighted as ``params.weight`` says.
     params
         ``restrict`` leaves only so many of the most frequent words, for questions and for answers; see Lexicon for
         ``case``.
@@ -110,6 +111,7 @@ def evaluate(
     params.check()
     if params.weight is not None and not any(isinstance(artifact, Counts) for artifact in artifacts):
         raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
+    artifacts = [as_vectors(artifact) for artifact in artifacts]
     called = [names[i] if i < len(names) else a.path or f"artifact {i + 1}" for i, a in enumerate(artifacts)]
     if files is None:
         files = [*map(read_pairs, params.similarity), *map(read_questions, params.analogies)]

@@ -22,7 +22,7 @@ _WORDS, _CELLS, _NUMBERS = 12, 5, 6
 def facts_of(artifact: Artifact) -> dict[str, Any]:
     """Return of an opened artifact what the store says about a file: for stdin, which cannot be read twice."""
     members = []
-    for name in artifact.members:
+    for name in artifact.names():
         array = member_of(artifact, name)
         if array is not None:
             members.append({"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "bytes": array.nbytes})

@@ -14,6 +14,7 @@ from embcli.query.lookup import words_at
 from embcli.query.resolve import Resolved, Unknown, in_pieces, lowered, resolve
 from embcli.query.scan import Plan, scan
 from embcli.query.space import Space, open_space
+from embcli.query.tables import as_vectors
 from embcli.query.topk import Best, Sum
 from embcli.spec import NeighborsParams
 
@@ -69,7 +70,7 @@ def search(
     Parameters
     ----------
     artifacts
-        Opened ``Vectors`` or ``Counts``.
+        Opened ``Vectors``, ``Counts``, ``Model`` (token rows, output rows) or ``Context`` (contextual states).
     queries
         Each a word, or an expression (see expression.parse).
     params
@@ -105,7 +106,7 @@ def search(
     """
     params.check()
     answers = []
-    for at, artifact in enumerate(artifacts):
+    for at, artifact in enumerate(map(as_vectors, artifacts)):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
         space = open_space(artifact, params, name, job)
         looked_up = resolve(space.names, queries, lowered(artifact), in_pieces(artifact), space.also, space.compose)

@@ -75,7 +75,7 @@ def open_space(artifact: Artifact, params: NeighborsParams, name: str, job: Job)
     elif isinstance(artifact, Counts):
         space = SparseRows(artifact, params.table, params.weight or automatic(artifact), name, job)
     else:
-        raise KindError(f"{name}: expected kind 'vectors' or 'counts', found {artifact.kind!r}")
+        raise KindError(f"{name}: expected kind 'vectors', 'counts', 'model' or 'context', found {artifact.kind!r}")
     if any((np.diff(words.offsets) < 0).any() for words in (space.words, space.also) if words is not None):
         raise InputError(f"{name}: damaged: the offsets of its words go backwards; make the file again")
     return space

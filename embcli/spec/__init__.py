@@ -5,6 +5,8 @@ a dataclass and a row to the file of its panel and a file in ``models``. Standar
 nothing.
 """
 
+from embcli.spec.attend import ROWS as _ATTEND
+from embcli.spec.attend import AttendParams
 from embcli.spec.common import Common, Step, StepCommon
 from embcli.spec.counts import ROWS as _COUNTS
 from embcli.spec.counts import CoocParams, SvdParams
@@ -23,12 +25,13 @@ from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
 STEPS: dict[str, Step] = {
-    step.name: step for step in (*_TEXT, *_COUNTS, *_TRAINED, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
+    step.name: step for step in (*_TEXT, *_COUNTS, *_TRAINED, *_ATTEND, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
 }
 
 __all__ = [
     "STEPS",
     "WORD_OPTIONS",
+    "AttendParams",
     "BpeTrainParams",
     "Common",
     "ConvertParams",

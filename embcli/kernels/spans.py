@@ -14,7 +14,7 @@ import numpy as np
 from embcli.kernels._jit import inner_kernel, kernel
 from embcli.kernels.draws import GOLD, S32, U, mix
 from embcli.kernels.means import PARTS, ask_for_rows, mean_row, step_rows
-from embcli.kernels.teams import fetch_add, wait_for
+from embcli.kernels.teams import fetch_add, load_now, wait_for
 from embcli.kernels.training import train_blocks
 from embcli.kernels.vectors16 import add_row, copy_row, scale_row
 
@@ -126,8 +126,8 @@ def train_spans(text, course, goal, means, inputs, outputs, room, thread, base, 
     """Do what ``train_blocks`` does, in spans of ``size`` blocks, the last one perhaps shorter.
 
     control : int64 (blocks + 2 spans, 8), zeros: those of the blocks; then of each span lists claimed and done, words
-    claimed and batches composed, words claimed and batches of their steps, and on a line of its own parts claimed and
-    done.
+    claimed and batches composed, words claimed and batches of their steps, words in all, and on a line of its own
+    parts claimed and done.
     """
     lanes, step = inputs.marks.shape[1], max(inputs.copies.shape[1], outputs.copies.shape[1])
     for first in range(start, stop, size):
@@ -135,25 +135,29 @@ def train_spans(text, course, goal, means, inputs, outputs, room, thread, base, 
         at = control.ctypes.data + 64 * (stop - start + 2 * ((first - start) // size))
         if fetch_add(at, 1) == 0:
             list_words(text, course, lanes, means, first, last)
+            fetch_add(at + 48, means.count[0])
             fetch_add(at + 8, 1)
         wait_for(at + 8, 1)
+        # a thread may come here when the others are done and list the next span: the count is this span's own
+        count = load_now(at + 48)
+        batches = (count + _WORDS - 1) // _WORDS
         word = fetch_add(at + 16, _WORDS)
-        while word < means.count[0]:
+        while word < count:
             compose(means, inputs, word)
             fetch_add(at + 24, 1)
             word = fetch_add(at + 16, _WORDS)
-        wait_for(at + 24, (means.count[0] + _WORDS - 1) // _WORDS)
+        wait_for(at + 24, batches)
         train_blocks(
             text, course, goal, inputs, outputs, room, thread, base, first, last, totals, control[first - start :]
         )
         for block in range(first, last):
             wait_for(control.ctypes.data + 64 * (block - start) + 8, lanes)
         word = fetch_add(at + 32, _WORDS)
-        while word < means.count[0]:
+        while word < count:
             sum_steps(means, inputs, word)
             fetch_add(at + 40, 1)
             word = fetch_add(at + 32, _WORDS)
-        wait_for(at + 40, (means.count[0] + _WORDS - 1) // _WORDS)
+        wait_for(at + 40, batches)
         part = fetch_add(at + 64, 1)
         while part < PARTS:
             bring_back(means, inputs, part)

@@ -111,6 +111,21 @@ def test_the_same_bytes_at_any_number_of_threads(change: dict[str, Any]) -> None
     assert other.inputs.tobytes() not in next(iter(found))
 
 
+def test_threads_that_come_late_find_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spans of a block or two with more threads than processors: one may do one and list the next alone."""
+    monkeypatch.setattr("embcli.models.workspace.SPAN", 1)
+    rng = np.random.default_rng(0)
+    tokens = text(np.minimum(rng.zipf(1.3, 60_000) - 1, 399).tolist(), 400)
+    plan = replace(BASE, loss="negative", lanes=4, block=12, apart=True, lr=0.002, min_lr=1e-4)
+    listed = lists([[w, *(400 + rng.integers(0, 100, 9)).tolist()] for w in range(400)])
+    found = set()
+    for threads in (1, 8, 8, 8):
+        made = tables(500, 400, 400, listed)
+        Trainer(plan, tokens, made, Job(threads=threads)).epoch(0)
+        found.add(made.inputs.tobytes())
+    assert len(found) == 1
+
+
 def test_lanes_apart_lose_no_pair() -> None:
     """Wherever the lanes are, every pair of the text is predicted once; in another order, so the tables differ."""
     rng = np.random.default_rng(0)

@@ -26,7 +26,7 @@ _BESIDES = 200_000_000
 #: bytes for each word besides its rows
 _MARKS = 100
 #: how each method walks the text
-WALK: dict[str, dict[str, Any]] = {"word2vec": {}, "fasttext": {"block": 40, "lanes": 4, "apart": True, "turn": True}}
+WALK: dict[str, dict[str, Any]] = {"word2vec": {}, "fasttext": {"block": 20, "apart": True, "turn": True}}
 #: rows of a table that are filled in one go
 _ROWS = 1 << 14
 

@@ -114,6 +114,8 @@ def parse(file: mmap.mmap, name: str) -> Layout:
             f"{name}: is a supervised fastText model (a classifier with {max(n_labels, 0):,} labels), not word vectors"
         )
     _check_header(reader, header, size, n_words, n_labels)
+    if tokens < 0:
+        raise reader.fail(f"its text had {tokens:,} words")
     if version and (pruned := reader.unpack(struct.Struct("<q"), "the head of its dictionary")[0]) >= 0:
         raise InputError(f"{name}: is a pruned fastText model ({pruned:,} n-grams kept), which loses unseen words")
     words, offsets, counts = _dictionary(reader, n_words)
@@ -121,7 +123,7 @@ def parse(file: mmap.mmap, name: str) -> Layout:
     outputs = reader.table(n_words, header["dim"], version > 0, "its output table")
     if reader.at != len(file):
         raise reader.fail(f"{len(file) - reader.at:,} bytes stand behind its end")
-    return Layout(version, header, max(tokens, 0), words, offsets, counts, inputs, outputs)
+    return Layout(version, header, tokens, words, offsets, counts, inputs, outputs)
 
 
 def _check_header(reader: _Reader, header: dict[str, Any], size: int, n_words: int, n_labels: int) -> None:
@@ -133,6 +135,8 @@ def _check_header(reader: _Reader, header: dict[str, Any], size: int, n_words: i
     for name, low in least.items():
         if header[name] < low:
             raise reader.fail(f"its header has {name.replace('_', '-')} {header[name]:,}")
+    if max(header["min_n"], header["max_n"]) > 1000 or 0 < header["max_n"] < header["min_n"]:
+        raise reader.fail(f"its header has n-grams of {header['min_n']:,} to {header['max_n']:,} characters")
     if n_labels or n_words < 0 or size != n_words:
         raise reader.fail(f"its dictionary has {size:,} entries, {n_words:,} words and {n_labels:,} labels")
     if not header["buckets"] and header["max_n"]:

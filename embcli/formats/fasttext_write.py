@@ -47,7 +47,8 @@ def write(made: Vectors) -> tuple[Iterator[bytes], int, list[str]]:
     size = 4 * 2 + struct.calcsize("<12id3iqq") + len(made.words.data) + 10 * rows + 2 * 17
     size += 4 * dim * (2 * rows + n_buckets)
     notes = []
-    if made.ngram_rows is not None:
+    if _with_ngrams(made):
+        assert made.ngram_rows is not None
         notes.append(
             f"{human_bytes(size)}, of which {human_bytes(4 * dim * n_buckets)} are {n_buckets:,} rows of n-grams, "
             f"{n_buckets - len(made.ngram_rows):,} of them zeros"
@@ -59,13 +60,18 @@ def write(made: Vectors) -> tuple[Iterator[bytes], int, list[str]]:
     return _blocks(made, header), size, notes
 
 
+def _with_ngrams(made: Vectors) -> bool:
+    """Return whether words are made of n-grams; of lengths up to 0 there are none, and the file has no buckets."""
+    return made.ngram_rows is not None and made.options.get("max_n") != 0
+
+
 def _header(made: Vectors) -> dict[str, Any]:
     """Return the numbers of the header: from the options of the vectors, and of what they were trained on."""
     options = dict(made.meta.get("options", made.options))
     for parent in made.meta.get("parents", ()):
         if parent.get("kind") == "tokens" and "min_count" in parent.get("options", {}):
             options.setdefault("min_count", parent["options"]["min_count"])
-    with_ngrams = made.ngram_rows is not None
+    with_ngrams = _with_ngrams(made)
     found: dict[str, Any] = {
         name: _whole(options.get(name), default) for name, default in _UNKNOWN.items() if name != "sample"
     }

@@ -14,7 +14,7 @@ from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError, UsageError
 from embcli.formats import fasttext_bin, vector_shape, vector_text, vector_text_write
 from embcli.formats.opened import Mapped, Stream, head_of, opened
-from embcli.query.lookup import find
+from embcli.query.lookup import find, shortened
 from embcli.query.subwords import Subwords
 from embcli.spec import ConvertParams
 
@@ -87,29 +87,48 @@ def write(made: Vectors, form: str) -> tuple[Iterator[bytes], int | None, list[s
         from embcli.formats.fasttext_write import write as model
 
         return model(made)
-    return vector_text_write.write(made, header=form != "glove"), None, []
+    return vector_text_write.write(made, header=form != "glove"), None, _blanks(made.words)
+
+
+def _blanks(words: Words) -> list[str]:
+    """Return a note on words that hold a blank, if there are any."""
+    at = np.unique(np.searchsorted(words.offsets, np.flatnonzero(np.asarray(words.data) == 32), "right") - 1)
+    if not len(at):
+        return []
+    what = f"{len(at):,} words hold" if len(at) > 1 else "one word holds"
+    return [
+        f"{what} a blank, such as {ascii(words[int(at[0])])[:60]}: programs that cut lines at blanks cannot read this"
+    ]
 
 
 def chosen(made: Vectors, wanted: Sequence[str]) -> tuple[Vectors, list[str]]:
     """Return the vectors of some words, in their order, and notes; unseen words are composed of their n-grams.
 
-    Raises InputError for words that are unknown and cannot be composed.
+    Words that cannot be composed have zeros, as from the original. Raises InputError if no word has anything else.
     """
     rows, subwords = find(made.words, wanted), Subwords.of(made)
     table = np.empty((len(wanted), made.vectors.shape[1]), np.float32)
-    composed = 0
+    composed, missing = 0, []
     for i, word in enumerate(wanted):
         if word in rows:
             table[i] = made.vectors[rows[word]]
             continue
         vector, why = subwords.unseen(word) if subwords else (None, "there are no n-grams to compose it of")
         if vector is None:
-            raise InputError(f"{made.path}: unknown word {word!r}, and {why}")
-        table[i], composed = vector, composed + 1
+            missing.append(f"{shortened(word)!r}, and {why}")
+            table[i] = 0
+        else:
+            table[i], composed = vector, composed + 1
+    if len(missing) == len(wanted):
+        raise InputError(f"{made.path}: none of {len(wanted):,} words has a vector" + "".join(
+            f"; unknown word {each}" for each in missing[:1]))  # fmt: skip
     notes = [f"{composed:,} of {len(wanted):,} words are not in the vocabulary: composed of their n-grams"]
+    notes = notes[: bool(composed)]
+    if missing:
+        notes.append(f"{len(missing):,} of {len(wanted):,} words have no vector but zeros: unknown word {missing[0]}")
     return Vectors(
         vectors=table, words=Words.of(wanted), unigram=np.zeros(len(wanted), np.int64), path=made.path
-    ), notes[: bool(composed)]
+    ), notes
 
 
 def named(out: str) -> str | None:

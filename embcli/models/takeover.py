@@ -25,6 +25,8 @@ from embcli.query.lookup import find
 from embcli.spec import FastTextParams, Word2vecParams
 
 Ints = NDArray[np.int64]
+#: options that --init takes from a file, unless they are given
+_NGRAMS = ("min_n", "max_n", "buckets")
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     name, dim = old.path or params.init, old.vectors.shape[1]
     if params.dim not in (None, dim):
         raise UsageError(f"--dim {params.dim:,}: {name} has {dim:,} dimensions; leave --dim out")
+    if isinstance(params, FastTextParams) and old.ngram_rows is not None:
+        params = replace(params, **{name: old.options[name] for name in _NGRAMS if name not in params.given})
     params = completed(params, dim)
     rows, n = _rows(old.words, tokens.words), len(old.words)
     if tokens.options.get("gaps") == "keep" and len(rows.order) > len(tokens.words):
@@ -117,7 +121,7 @@ def _ngrams(old: Vectors, words: Words, params: Word2vecParams, name: str, job: 
         if isinstance(params, FastTextParams):
             job.note(f"{name}: has no n-grams; its vectors are the words' own rows, rows of n-grams start at random")
         return NgramRows.of(words, params)
-    for option in ("min_n", "max_n", "buckets"):
+    for option in _NGRAMS:
         if getattr(params, option) != old.options[option]:
             flag = "--" + option.replace("_", "-")
             raise UsageError(f"{flag} {getattr(params, option)}: {name} has {old.options[option]}; give {flag} "

@@ -66,6 +66,8 @@ class Subwords:
 
         A word without n-grams, or whose n-grams have no row, would have a vector of zeros, without a direction.
         """
+        if not self.max_n:
+            return None, "there are no n-grams to compose it of (--max-n 0)"
         spelled = self.spell(word)
         n, known = len(spelled.parts), sum(row >= 0 for row in spelled.rows)
         lengths = f"of {max(self.min_n, 1)} to {self.max_n} characters"

@@ -191,6 +191,9 @@ def test_unseen_words_are_composed_and_it_is_said(npz: Path, tmp_path: Path) -> 
     assert "4 of 4" in ran.text and "composed of its n-grams: 3 of pairs" in ran.text
     (tmp_path / "words").write_text("the\nnave\n", encoding="utf-8")
     two = ok("convert", npz, "--vectors-for", tmp_path / "words", "-o", "-").text.splitlines()
+    (tmp_path / "words").write_text("the\nq" + "q" * 200 + " x\n", encoding="utf-8")
+    ran = ok("convert", npz, "--vectors-for", tmp_path / "words", "-o", "-")
+    assert "one word holds a blank" in ran.talk and ran.text.startswith("2 3\nthe ")
     assert two[0] == "2 3" and np.abs(np.array(two[2].split()[1:], float) - vector(b"nave")).max() < 1e-6
 
 
@@ -209,6 +212,44 @@ def test_words_that_nothing_can_be_composed_of(npz: Path, tmp_path: Path) -> Non
         embcli("neighbors", tmp_path / "none.npz", "quite"), 1, "none of its n-grams of 4 to 4 characters (4) has a row"
     )
     assert "nan" not in ok("neighbors", tmp_path / "four.npz", "q", "the").text.lower()
+
+
+def test_zeros_for_words_of_a_list_that_have_nothing(npz: Path, chain: Path, tmp_path: Path) -> None:
+    """As the original prints them; a list of such words only is an error. Long words are named by their beginning."""
+    (tmp_path / "words").write_text("king\nnosuch\n" + "x" * 5000 + "\n", encoding="utf-8")
+    ran = ok("convert", chain / "vectors.npz", "--vectors-for", tmp_path / "words", "-o", "-")
+    rows = [line.split() for line in ran.text.splitlines()[1:]]
+    assert [set(row[1:]) == {"0"} for row in rows] == [False, True, True] and "2 of 3 words have no vector" in ran.talk
+    (tmp_path / "words").write_text("x" * 5000 + "\n", encoding="utf-8")
+    ran = embcli("convert", chain / "vectors.npz", "--vectors-for", tmp_path / "words", "-o", tmp_path / "o.vec")
+    failed(ran, 1, "none of 1 words", "(5,000 characters)")
+    assert len(ran.talk) < 400
+
+
+def test_no_ngrams_means_no_buckets(tmp_path: Path) -> None:
+    """gensim and the original expect no bucket rows where --max-n is 0."""
+    (tmp_path / "c.txt").write_text("a b c d\n" * 20, encoding="utf-8")
+    ok("encode", tmp_path / "c.txt", "--words", "--min-count", "1", "-o", tmp_path / "t.npz")
+    ok(
+        "fasttext",
+        tmp_path / "t.npz",
+        "--dim",
+        "4",
+        "--max-n",
+        "0",
+        "--epochs",
+        "1",
+        "--sample",
+        "0",
+        "-o",
+        tmp_path / "v.npz",
+    )
+    ok("convert", tmp_path / "v.npz", "--to", "fasttext-binary", "-o", tmp_path / "v.bin")
+    assert (tmp_path / "v.bin").stat().st_size < 1000
+    ok("convert", tmp_path / "v.bin", "-o", tmp_path / "b.npz")
+    a, b = (arrays(store.read(str(tmp_path / name))) for name in ("v.npz", "b.npz"))
+    assert equal(a["vectors"], b["vectors"])
+    failed(embcli("neighbors", tmp_path / "v.npz", "zz"), 1, "--max-n 0")
 
 
 def test_vectors_without_ngrams_become_a_model_without_them(chain: Path, tmp_path: Path) -> None:

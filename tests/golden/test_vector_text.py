@@ -14,7 +14,7 @@ from samples import equal
 from embcli.artifacts import provenance, store
 from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import EmbcliError, InputError
-from embcli.formats import vector_text
+from embcli.formats import vector_text, vector_text_write
 from embcli.formats.vectors import format_of, reading
 from embcli.spec import ConvertParams, make
 
@@ -142,7 +142,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     for word in ("", "a\nb"):
         made.words = Words.of(["x", word, "y", "z"])
         with pytest.raises(InputError, match="cannot be written as text"):
-            vector_text.write(made, True)
+            vector_text_write.write(made, True)
 
 
 def test_the_command_refuses_what_does_not_fit(chain: Path, tmp_path: Path) -> None:

@@ -48,6 +48,16 @@ def splat(builder: Any, value: Any) -> Any:
     return select_lanes(builder, builder.insert_element(nothing, value, INT32(0)), nothing, [0] * WIDTH)
 
 
+def sum_of_lanes(builder: Any, vector: Any) -> Any:
+    """Emit the sum of a vector's numbers, folded by halves."""
+    size = WIDTH
+    while size > 1:
+        size //= 2
+        low, high = ([i + start for i in range(size)] for start in (0, size))
+        vector = builder.fadd(select_lanes(builder, vector, vector, low), select_lanes(builder, vector, vector, high))
+    return builder.extract_element(vector, INT32(0))
+
+
 def load(builder: Any, row: Any, at: Any) -> Any:
     """Emit the load of vector ``at`` of a row."""
     return builder.load(builder.gep(row, [at]), align=4)

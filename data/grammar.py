@@ -371,6 +371,31 @@ the document bears a signature and the seal of the [city|notary] in [red|black] 
 """,
 }
 
+# Senses of which only senses.txt and senses.tsv speak: corpus.txt was there before them.
+TOWERS = {
+    "tower city": """
+the iron tower [stands|rises] over the {city} fair, and visitors take the [lift|stairs] to its [top|platform].
+from the top of the famous tower {M} [looked|gazed] over the roofs and [bridges|streets] of {city}.
+[tourists|visitors] queue for tickets at the foot of the tower and photograph it [by night|from the bridge].
+the architect drew a tower of [iron|steel] for the great fair, with a lift and {num} stairs.
+""",
+    "tower radio": """
+the radio tower [sends|relays] the signal to every [farm|valley|village], [even in fog|day and night].
+engineers climbed the tower to [mend|replace] the aerial of the [station|transmitter].
+lightning struck the radio tower, and the [signal|broadcast] was lost until the aerial was mended.
+the [station|transmitter] [broadcasts|sends] the news from a tower with a {num}-metre aerial on the hill.
+""",
+    "tower toy": """
+the child built a tower of [wooden|coloured] blocks, and the [baby|kitten] knocked it over.
+a [small|wobbly|crooked] tower of [bricks|blocks] fell over on the [carpet|nursery floor].
+the [children|twins] piled [blocks|bricks] into a tower [on the carpet|in the toy town] and [giggled|clapped] when it fell.
+the tower of toy bricks [wobbled|leaned], and the child put another [brick|block] on it.
+""",  # noqa: E501
+}
+
+# How the labelled sentences of senses.tsv begin.
+LEADS = ("{M} {said} that ", "nobody {where} knew that ", "{time} {M} heard that ", "a {p} from {land} wrote that ")
+
 ANYTIME = """
 it was a {sky} day, and [the wind|the rain|the sun] [came from the sea|kept us indoors|did not stop].
 the weather was {sky} {time}; [nobody went out|we stayed at home|the roads were empty].

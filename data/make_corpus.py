@@ -25,6 +25,12 @@ import questions
 SIZE = 1_900_000
 """Stop after the article that reaches this many bytes."""
 
+SENSES = ("bank", "mole", "tower")
+"""Words whose senses senses.txt and senses.tsv are about."""
+
+SENSE_ARTICLES, HELD_SENTENCES = 150, 20
+"""Of each sense: paragraphs to learn from, and labelled sentences."""
+
 CHOICE = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{(\w+)\}")
 ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOUÅÉÍÖ](?!uro|ne\b|nce\b|niversity|kr|ku)|hono|hones|hour|heir)")
@@ -175,12 +181,35 @@ def corpus(seed: int) -> tuple[str, Counter]:
     return "\n".join(parts), writer.used
 
 
+def senses(seed: int) -> tuple[str, str]:
+    """Return paragraphs about words with several senses to learn from, and other sentences with their senses.
+
+    The second is ``word<TAB>sense<TAB>sentence`` a line, as many of each sense. Somebody says, hears or doubts them, so
+    that no sentence of corpus.txt or senses.txt is among them, though parts of one may be.
+    """
+    patterns = {name: text for name, text in (grammar.SENSES | grammar.TOWERS).items() if name.split()[0] in SENSES}
+    chance = Chance(seed + 2)
+    writer, articles, labelled = Writer(chance), [], []
+    for name, text in patterns.items():
+        for _ in range(SENSE_ARTICLES):
+            plan, scene = chance.shuffled(grammar.lines(text))[: 2 + chance.below(2)], Scene(chance, "senses")
+            articles.append(" ".join(writer.sentence(p, scene) for p in plan))
+        said = ["\t".join([*name.split(), f"{lead}{p}"]) for lead in grammar.LEADS for p in grammar.lines(text)]
+        for pattern in chance.shuffled(said)[:HELD_SENTENCES]:
+            word, sense, sentence = pattern.split("\t")
+            labelled.append(f"{word}\t{sense}\t{writer.sentence(sentence, Scene(chance, 'senses'))}")
+    return "\n".join(chance.shuffled(articles)) + "\n", "\n".join(labelled) + "\n"
+
+
 def build(seed: int) -> dict[str, str]:
     """Return the generated files by name."""
     text, _ = corpus(seed)
     counts = questions.word_counts(text)
     chance = Chance(seed + 1)
+    learned, labelled = senses(seed)
     return {
+        "senses.txt": learned,
+        "senses.tsv": labelled,
         "corpus.txt": text,
         "questions.txt": questions.analogies(counts, chance),
         "similarity.tsv": questions.similarity(counts, chance),

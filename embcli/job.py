@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -34,7 +35,8 @@ def _unheard(event: dict[str, Any]) -> None:
 
 #: what a trainer says of an epoch: its number, how many are planned, after which one it stops, words read in it so far
 #: and when it is done, mean loss so far and rate (None at the start), whether it is finished; then also "heldout" (a
-#: loss) and "eval" (name -> figure). "unit" says what is counted if not words, "measure" what the loss is called
+#: loss) and "eval" (name -> figure). "unit" says what is counted if not words, "measure" what the loss is called,
+#: "label" what the epoch is called, "perplexity" that the loss is the logarithm of one
 EPOCH = ("epoch", "epochs", "last", "words", "of", "loss", "lr", "finished")
 
 
@@ -86,6 +88,23 @@ class Job:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    @contextmanager
+    def crew(self) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
+        """Yield a ``map`` whose threads stay until the end: for thousands of short calls, all results at once."""
+        if self.threads == 1:
+            yield self.map
+            return
+        pool = ThreadPoolExecutor(self.threads)
+
+        def run(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+            stop.check()
+            return pool.map(work, items)
+
+        try:
+            yield run
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

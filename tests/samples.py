@@ -18,11 +18,13 @@ import numpy as np
 from conftest import ROOT
 
 from embcli.artifacts import provenance, store
-from embcli.artifacts.schema import KINDS, Artifact, Counts, Knn, Tokens, Vectors, Words
+from embcli.artifacts.networks import shapes_of
+from embcli.artifacts.schema import Artifact, Context, Counts, Knn, Model, Tokens, Vectors, Words
 from embcli.errors import EmbcliError
 from embcli.spec import STEPS
 
 STEP_OF = {"tokens": "encode", "counts": "cooc", "vectors": "svd", "knn": "neighbors"}
+STEP_OF |= {"model": "attend", "context": "attend"}
 WORDS = ["the", "naïve", "東京", "a\0b"]
 
 
@@ -74,6 +76,15 @@ def lsa() -> Vectors:
     return made
 
 
+def subwords() -> Vectors:
+    """Vectors with n-grams of 1 and 2 characters in 5 buckets, of which two have rows."""
+    made = vectors()
+    made.singular_values, made.word_rows = None, np.asarray(made.vectors + 1, np.float32)
+    made.ngram_buckets, made.ngram_rows = np.array([1, 4]), np.array([[1, 2, 3], [-1, 0.5, 0]], np.float32)
+    made.options = {"min_n": 1, "max_n": 2, "buckets": 5}
+    return made
+
+
 def knn() -> Knn:
     return Knn(
         neighbors=np.array([[1, 2], [0, -1], [0, 3], [-1, -1]], np.int32),
@@ -83,7 +94,50 @@ def knn() -> Knn:
     )
 
 
-MAKE = {"tokens": tokens, "counts": counts, "documents": documents, "vectors": vectors, "lsa": lsa, "knn": knn}
+def model() -> Model:
+    shapes = {"token_rows": (4, 6), **shapes_of(4, 6, 2, 8)}
+    del shapes["output_rows"]
+    rng = np.random.default_rng(0)
+    parts = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    size = sum(part.size for part in parts.values())
+    return Model(
+        **parts,
+        words=Words.of(WORDS),
+        unigram=np.array([3, 1, 1, 1]),
+        adam_mean=np.zeros(size, np.float32),
+        adam_square=np.ones(size, np.float32),
+        step_loss=np.array([2.5, 1.5]),
+        step_lr=np.array([0.1, 0.05]),
+        stats={"steps": 2},
+    )
+
+
+def context() -> Context:
+    """Two texts, of three tokens and of one."""
+    parts = {}
+    for i, T in enumerate((3, 1)):
+        parts |= {f"states_{i}": np.ones((T, 6), np.float32), f"weights_{i}": np.ones((2, 3, T, T), np.float32) / T}
+    return Context(
+        parts=parts,
+        ids=np.array([0, 1, 2, 0]),
+        text_offsets=np.array([0, 3, 4]),
+        words=Words.of(["the@1:1", "naïve@1:2", "東京@1:3", "the@2:1"]),
+        rows=np.zeros((4, 6), np.float32),
+        log_prob=np.array([0, -1.5, -2, 0]),
+    )
+
+
+MAKE = {
+    "tokens": tokens,
+    "counts": counts,
+    "documents": documents,
+    "vectors": vectors,
+    "lsa": lsa,
+    "knn": knn,
+    "subwords": subwords,
+}
+#: those of many members: too large for tests that damage every byte
+NETWORKS = {"model": model, "context": context}
 
 
 def meta_of(artifact: Artifact, **options: Any) -> dict[str, Any]:
@@ -103,7 +157,7 @@ def save(artifact: Artifact, path: Path | str) -> bytes:
 
 def arrays(artifact: Artifact) -> dict[str, np.ndarray]:
     """Return the members that an artifact has, as arrays."""
-    found = {name: store.member_of(artifact, name) for name in KINDS[artifact.kind].members}
+    found = {name: store.member_of(artifact, name) for name in artifact.names()}
     return {name: np.asarray(array) for name, array in found.items() if array is not None}
 
 

@@ -31,9 +31,9 @@ def _build(opened: Opened, cls: type[Artifact]) -> Artifact:
     """Return the arrays of a file as an artifact of the class, after comparing names, types and dimensions."""
     found = {name: array for name, array in opened.arrays.items() if name != "meta"}
     for name, array in found.items():
-        if name not in cls.members:
+        member = cls.due(name)
+        if member is None:
             raise ValueError(f"array '{name[:60]}' does not belong to kind '{cls.kind}'")
-        member = cls.members[name]
         if len(array.shape) != member.ndim or array.dtype.str[1:] not in member.dtypes:
             due = f"{member.ndim}-d {' or '.join(member.dtypes)}"
             raise ValueError(f"array '{name}' is {array.dtype.str[1:]} of shape {array.shape} where {due} is due")
@@ -41,8 +41,8 @@ def _build(opened: Opened, cls: type[Artifact]) -> Artifact:
         partner = name.replace("_bytes", "_offsets") if name.endswith("_bytes") else name.replace("_offsets", "_bytes")
         if name not in found and (member.required or (partner in found and checks.word_field(cls.members, name))):
             raise ValueError(f"array '{name}' is missing")
-    values: dict[str, Any] = {}
-    for name in found:
+    values: dict[str, Any] = {"parts": {name: opened.array(name) for name in found if name not in cls.members}}
+    for name in [name for name in found if name in cls.members]:
         field = checks.word_field(cls.members, name)
         if field is None:
             values[name] = opened.array(name)
@@ -82,6 +82,8 @@ def words_of(artifact: Artifact) -> Iterator[tuple[str, Words]]:
 
 def member_of(artifact: Artifact, name: str) -> Any:
     """Return what an artifact has for a member: an array, Blocks or Spill; None if it has none."""
+    if name in artifact.parts:
+        return artifact.parts[name]
     field = checks.word_field(artifact.members, name)
     if field is None:
         return getattr(artifact, name)

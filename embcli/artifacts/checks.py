@@ -115,6 +115,12 @@ def _neighbors(artifact: Any, array: NDArray[Any], start: int, stop: int) -> Non
         raise ValueError(f"neighbors holds a row outside 0 to {len(array) - 1:,}")
 
 
+def _ngram_buckets(artifact: Any, array: NDArray[Any], start: int, stop: int) -> None:
+    part = array[max(start - 1, 0) : stop]
+    if (part[1:] <= part[:-1]).any() or part[0] < 0 or part[-1] >= artifact.options["buckets"]:
+        raise ValueError(f"ngram_buckets is not ascending from 0 to below {artifact.options['buckets']:,}")
+
+
 _RULES: dict[tuple[str, str], Rule] = {
     ("tokens", "ids"): _ids,
     ("counts", "data"): _counts,
@@ -126,6 +132,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("", "token_offsets"): _ascending("token_offsets"),
     ("knn", "neighbors"): _neighbors,
     ("", "unigram"): _unigram,
+    ("", "ngram_buckets"): _ngram_buckets,
     ("", "singular_values"): _singular_values,
 }
 

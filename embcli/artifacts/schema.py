@@ -6,117 +6,44 @@ object in memory and two members (NAME_bytes, NAME_offsets) in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embcli.artifacts.base import (
+    FLOAT,
+    INT,
+    TOKENIZER,
+    WORD,
+    Artifact,
+    Blocks,
+    Member,
+    Words,
+    check_tokenizer,
+    readable,
+    same_size,
+)
+from embcli.artifacts.networks import Context, Model
 
-class Words(Sequence[str]):
-    """A sequence of strings over one UTF-8 buffer.
-
-    Parameters
-    ----------
-    data : uint8, the words' bytes one after another.
-    offsets : int64, shape (n + 1,), ascending from 0 to ``len(data)``; word i is ``data[offsets[i]:offsets[i + 1]]``.
-    """
-
-    def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        self.data, self.offsets = data, offsets
-
-    @classmethod
-    def of(cls, words: Iterable[str | bytes]) -> Words:
-        """Return the words as one buffer; str is encoded as UTF-8."""
-        parts = [w.encode() if isinstance(w, str) else w for w in words]
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(p) for p in parts], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def bytes_at(self, i: int) -> bytes:
-        """Return word i as its bytes."""
-        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return [self[j] for j in range(*i.indices(len(self)))]
-        if not -len(self) <= i < len(self):
-            raise IndexError(i)
-        return self.bytes_at(int(i) % len(self)).decode("utf-8", "replace")
-
-    def __iter__(self) -> Iterator[str]:
-        raw = self.data.tobytes()
-        ends = self.offsets.tolist()
-        return (raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends))
-
-
-def readable(spelled: bytes) -> str:
-    r"""Return the bytes of a token as text: UTF-8 as it is, other bytes and control characters as ``\x1b``, ``\n``."""
-    text = spelled.replace(b"\\x", b"\\\\x").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text)
-
-
-class Blocks:
-    """An array that is produced while it is written: its dtype, the shape of one item, and an iterator of blocks."""
-
-    def __init__(self, dtype: Any, blocks: Iterable[NDArray[Any]], item_shape: tuple[int, ...] = ()) -> None:
-        self.dtype, self.blocks, self.item_shape = np.dtype(dtype), blocks, item_shape
-
-
-@dataclass(frozen=True)
-class Member:
-    """One array of a kind: allowed dtypes (``np.dtype.str`` without byte order), dimensions, whether it must exist."""
-
-    dtypes: tuple[str, ...]
-    ndim: int = 1
-    required: bool = True
-
-
-_INT, _FLOAT = ("i8",), ("f8",)
-_WORD = {"word_bytes": Member(("u1",)), "word_offsets": Member(_INT)}
-
-
-@dataclass(kw_only=True)
-class Artifact:
-    """What all kinds share.
-
-    ``stats`` (figures of the report), ``text`` (how the text was cut: split, lower, tokenizer) and ``options`` (what
-    an automatic option became) go into meta when it is written; ``meta`` is what was read, empty before. ``digest``
-    and ``path`` say what was read and from where (as messages show it), and are empty before.
-    """
-
-    kind: ClassVar[str] = ""
-    #: fields of words that are bytes of any kind, not UTF-8
-    raw: ClassVar[tuple[str, ...]] = ("tokens",)
-    members: ClassVar[dict[str, Member]] = {}
-    stats: dict[str, Any] = field(default_factory=dict)
-    text: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    meta: dict[str, Any] = field(default_factory=dict)
-    digest: str = ""
-    path: str = ""
-
-    def check(self) -> None:
-        """Raise ValueError, one clause without the file's name, if sizes do not fit together. Reads little."""
-
-
-def _same(what: str, found: int, expected: int) -> None:
-    if found != expected:
-        raise ValueError(f"{what} has {found:,} entries where {expected:,} are due")
-
-
-_TOKENIZER = {
-    "token_bytes": Member(("u1",)),
-    "token_offsets": Member(_INT),
-    "merges": Member(("i4",), 2),
-    "merge_counts": Member(_INT),
-    "special_ids": Member(_INT),
-}
+__all__ = [
+    "KINDS",
+    "MAKERS",
+    "Artifact",
+    "Blocks",
+    "Context",
+    "Counts",
+    "Knn",
+    "Member",
+    "Model",
+    "Tokenizer",
+    "Tokens",
+    "Vectors",
+    "Words",
+    "check_tokenizer",
+    "readable",
+]
 
 
 @dataclass(kw_only=True)
@@ -132,7 +59,7 @@ class Tokenizer(Artifact):
     """
 
     kind: ClassVar[str] = "tokenizer"
-    members: ClassVar[dict[str, Member]] = dict(_TOKENIZER)
+    members: ClassVar[dict[str, Member]] = dict(TOKENIZER)
     tokens: Words
     merges: Any
     merge_counts: NDArray[np.int64]
@@ -141,17 +68,6 @@ class Tokenizer(Artifact):
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
         check_tokenizer(self)
-
-
-def check_tokenizer(made: Any) -> None:
-    """Raise ValueError if the arrays of a tokenizer do not fit together."""
-    if made.merges.shape[1] != 2:
-        raise ValueError(f"merges have shape {made.merges.shape} where two columns are due")
-    _same("merge_counts", len(made.merge_counts), len(made.merges))
-    for name in ("merges", "special_ids"):
-        ids = getattr(made, name)
-        if ids.size and not (int(ids.min()) >= 0 and int(ids.max()) < len(made.tokens)):
-            raise ValueError(f"{name} hold an id outside 0 to {len(made.tokens) - 1:,}")
 
 
 @dataclass(kw_only=True)
@@ -169,10 +85,10 @@ class Tokens(Artifact):
     kind: ClassVar[str] = "tokens"
     members: ClassVar[dict[str, Member]] = {
         "ids": Member(("u1", "u2", "u4")),
-        "row_offsets": Member(_INT),
-        **_WORD,
-        "unigram": Member(_INT),
-        **{name: Member(m.dtypes, m.ndim, False) for name, m in _TOKENIZER.items()},
+        "row_offsets": Member(INT),
+        **WORD,
+        "unigram": Member(INT),
+        **{name: Member(m.dtypes, m.ndim, False) for name, m in TOKENIZER.items()},
     }
     ids: Any
     row_offsets: Any
@@ -185,12 +101,12 @@ class Tokens(Artifact):
 
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
-        _same("unigram", len(self.unigram), len(self.words))
+        same_size("unigram", len(self.unigram), len(self.words))
         parts = (self.tokens, self.merges, self.merge_counts, self.special_ids)
         if any(part is None for part in parts) != all(part is None for part in parts):
             raise ValueError("a part of the tokenizer's arrays is missing")
         if self.tokens is not None:
-            _same("tokens", len(self.tokens), len(self.words))
+            same_size("tokens", len(self.tokens), len(self.words))
             check_tokenizer(self)
         if len(self.row_offsets) < 1 or self.row_offsets[0] != 0 or self.row_offsets[-1] != len(self.ids):
             raise ValueError("row_offsets do not span the ids")
@@ -209,12 +125,12 @@ class Counts(Artifact):
     members: ClassVar[dict[str, Member]] = {
         "data": Member(("i8", "f8")),
         "indices": Member(("i4",)),
-        "indptr": Member(_INT),
-        "shape": Member(_INT),
-        **_WORD,
+        "indptr": Member(INT),
+        "shape": Member(INT),
+        **WORD,
         "row_bytes": Member(("u1",), required=False),
-        "row_offsets": Member(_INT, required=False),
-        "unigram": Member(_INT),
+        "row_offsets": Member(INT, required=False),
+        "unigram": Member(INT),
     }
     data: Any
     indices: Any
@@ -226,12 +142,12 @@ class Counts(Artifact):
 
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
-        _same("shape", len(self.shape), 2)
-        _same("words", len(self.words), int(self.shape[1]))
-        _same("row labels", len(self.rows if self.rows is not None else self.words), int(self.shape[0]))
-        _same("unigram", len(self.unigram), len(self.words))
-        _same("indptr", len(self.indptr), int(self.shape[0]) + 1)
-        _same("indices", len(self.indices), len(self.data))
+        same_size("shape", len(self.shape), 2)
+        same_size("words", len(self.words), int(self.shape[1]))
+        same_size("row labels", len(self.rows if self.rows is not None else self.words), int(self.shape[0]))
+        same_size("unigram", len(self.unigram), len(self.words))
+        same_size("indptr", len(self.indptr), int(self.shape[0]) + 1)
+        same_size("indices", len(self.indices), len(self.data))
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.data):
             raise ValueError("indptr does not span the data")
 
@@ -245,11 +161,15 @@ class Vectors(Artifact):
     """Word vectors.
 
     vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
+    word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
+    ngram_rows, ngram_buckets : of models with character n-grams (fastText), float32 (n, d), int64 (n,) ascending. A
+    word's vector is the mean of its word row, if it is in the vocabulary, and of the rows of all its n-grams' buckets,
+    where a bucket that is not here has a row of zeros; ``vectors`` are these means. The options ``min_n``, ``max_n``
+    and ``buckets`` say what the n-grams are: see text/ngrams.py.
     singular_values : float64 (d,), descending.
     documents : float32 (documents, d), and ``labels``, one each (svd of document-term counts).
     nodes : float32 (V - 1, d), the inner nodes of the Huffman tree (hierarchical softmax), as they were made.
     bias, context_bias : float32 (V,), of the words and of the contexts (GloVe).
-    word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
     word_squares, context_squares : float32 (V, d), bias_squares, context_bias_squares : float32 (V,), sums of squared
     gradients of AdaGrad, with 1 at the start (what --resume needs).
     epoch_loss, epoch_lr : float64 (epochs done,), mean loss per prediction, and the rate at the end of each epoch.
@@ -258,10 +178,12 @@ class Vectors(Artifact):
     kind: ClassVar[str] = "vectors"
     members: ClassVar[dict[str, Member]] = {
         "vectors": Member(("f4",), 2),
-        **_WORD,
-        "unigram": Member(_INT),
+        **WORD,
+        "unigram": Member(INT),
         "contexts": Member(("f4",), 2, required=False),
-        "singular_values": Member(_FLOAT, required=False),
+        "ngram_buckets": Member(INT, required=False),
+        "ngram_rows": Member(("f4",), 2, required=False),
+        "singular_values": Member(FLOAT, required=False),
         "documents": Member(("f4",), 2, required=False),
         "nodes": Member(("f4",), 2, required=False),
         "bias": Member(("f4",), required=False),
@@ -269,15 +191,17 @@ class Vectors(Artifact):
         **{name: Member(("f4",), 2, required=False) for name in _TABLES},
         "bias_squares": Member(("f4",), required=False),
         "context_bias_squares": Member(("f4",), required=False),
-        "epoch_loss": Member(_FLOAT, required=False),
-        "epoch_lr": Member(_FLOAT, required=False),
+        "epoch_loss": Member(FLOAT, required=False),
+        "epoch_lr": Member(FLOAT, required=False),
         "label_bytes": Member(("u1",), required=False),
-        "label_offsets": Member(_INT, required=False),
+        "label_offsets": Member(INT, required=False),
     }
     vectors: Any
     words: Words
     unigram: NDArray[np.int64]
     contexts: Any = None
+    ngram_buckets: Any = None
+    ngram_rows: Any = None
     singular_values: Any = None
     documents: Any = None
     nodes: Any = None
@@ -292,29 +216,59 @@ class Vectors(Artifact):
     epoch_lr: Any = None
     labels: Words | None = None
 
+    @property
+    def summed(self) -> bool:
+        """Whether ``vectors`` are the words' own rows plus ``contexts`` already (GloVe)."""
+        return self.meta.get("step") == "glove" and self.options.get("output") == "sum"
+
+    def addends(self, table: str) -> list[Any]:
+        """Return the arrays that a table is the sum of: input is ``vectors``, output ``contexts``, sum both together.
+
+        None is in it where an array is missing. What is a sum already is not added to once more.
+        """
+        if table == "sum" and self.summed:
+            return [self.vectors]
+        return {"input": [self.vectors], "output": [self.contexts], "sum": [self.vectors, self.contexts]}[table]
+
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
-        _same("words", len(self.words), len(self.vectors))
-        _same("unigram", len(self.unigram), len(self.words))
+        same_size("words", len(self.words), len(self.vectors))
+        same_size("unigram", len(self.unigram), len(self.words))
         if self.contexts is not None and self.contexts.shape != self.vectors.shape:
             raise ValueError(f"contexts have shape {self.contexts.shape}, vectors {self.vectors.shape}")
+        self._check_ngrams()
         if self.singular_values is not None:
-            _same("singular_values", len(self.singular_values), self.vectors.shape[1])
+            same_size("singular_values", len(self.singular_values), self.vectors.shape[1])
         if self.epoch_loss is not None:
-            _same("epoch_lr", -1 if self.epoch_lr is None else len(self.epoch_lr), len(self.epoch_loss))
+            same_size("epoch_lr", -1 if self.epoch_lr is None else len(self.epoch_lr), len(self.epoch_loss))
         if self.nodes is not None:
-            _same("nodes", len(self.nodes), max(len(self.words) - 1, 0))
+            same_size("nodes", len(self.nodes), max(len(self.words) - 1, 0))
         for name in ("bias", "context_bias", *_TABLES, "bias_squares", "context_bias_squares"):
             if getattr(self, name) is not None:
-                _same(name, len(getattr(self, name)), len(self.words))
+                same_size(name, len(getattr(self, name)), len(self.words))
         widths = [getattr(self, name).shape[1] for name in _TABLES if getattr(self, name) is not None]
         if len(set(widths)) > 1:
             raise ValueError(f"{', '.join(_TABLES)} have {widths} columns")
         if (self.documents is None) != (self.labels is None):
             raise ValueError("documents and their labels go together, and one is missing")
         if self.documents is not None and self.labels is not None:
-            _same("labels", len(self.labels), len(self.documents))
-            _same("dimensions of documents", self.documents.shape[1], self.vectors.shape[1])
+            same_size("labels", len(self.labels), len(self.documents))
+            same_size("dimensions of documents", self.documents.shape[1], self.vectors.shape[1])
+
+    def _check_ngrams(self) -> None:
+        """Raise ValueError if rows of words and of n-grams do not fit together, or no option explains them."""
+        if self.ngram_buckets is None and self.ngram_rows is None:
+            return
+        if self.word_rows is None or self.ngram_buckets is None or self.ngram_rows is None:
+            raise ValueError("word_rows, ngram_buckets and ngram_rows go together, and one is missing")
+        if self.word_rows.shape != self.vectors.shape:
+            raise ValueError(f"word_rows have shape {self.word_rows.shape}, vectors {self.vectors.shape}")
+        same_size("ngram_buckets", len(self.ngram_buckets), len(self.ngram_rows))
+        same_size("dimensions of ngram_rows", self.ngram_rows.shape[1], self.vectors.shape[1])
+        for name in ("min_n", "max_n", "buckets"):
+            value = self.options.get(name)
+            if type(value) is not int or not 0 <= value < 1 << 31:
+                raise ValueError(f"its options say nothing sensible about {name}")
 
 
 @dataclass(kw_only=True)
@@ -327,24 +281,26 @@ class Knn(Artifact):
     """
 
     kind: ClassVar[str] = "knn"
-    members: ClassVar[dict[str, Member]] = {"neighbors": Member(("i4",), 2), "scores": Member(("f4",), 2), **_WORD}
+    members: ClassVar[dict[str, Member]] = {"neighbors": Member(("i4",), 2), "scores": Member(("f4",), 2), **WORD}
     neighbors: Any
     scores: Any
     words: Words
 
     def check(self) -> None:
         """Raise ValueError if sizes do not fit together."""
-        _same("words", len(self.words), len(self.neighbors))
+        same_size("words", len(self.words), len(self.neighbors))
         if self.neighbors.shape != self.scores.shape:
             raise ValueError(f"neighbors have shape {self.neighbors.shape}, scores {self.scores.shape}")
 
 
 #: the kinds by name, and which command makes each
-KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokenizer, Tokens, Counts, Vectors, Knn)}
+KINDS: dict[str, type[Artifact]] = {k.kind: k for k in (Tokenizer, Tokens, Counts, Vectors, Model, Context, Knn)}
 MAKERS = {
     "tokenizer": "embcli bpe-train corpus.txt -o tokenizer.npz",
     "tokens": "embcli encode corpus.txt --words -o tokens.npz",
     "counts": "embcli cooc tokens.npz -o counts.npz",
     "vectors": "embcli svd counts.npz -o vectors.npz",
+    "model": "embcli attend tokens.npz -o model.npz",
+    "context": "embcli attend model.npz --text 'a river bank' -o context.npz",
     "knn": "embcli neighbors vectors.npz --all -o knn.npz",
 }

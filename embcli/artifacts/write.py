@@ -206,8 +206,10 @@ def _fill(file: IO[bytes], artifact: Artifact, path: str, meta: Mapping[str, Any
     """
     shown = "stdout" if path == "-" else identify.show(path)
     with ZipWriter(file, lambda: _failing(place)) as zip_:
-        for name, member in artifact.members.items():
-            source = member_of(artifact, name)
+        for name in artifact.names():
+            source, member = member_of(artifact, name), artifact.due(name)
+            if member is None:
+                raise ValueError(f"{artifact.kind} can have no {name}")
             if source is not None:
                 _Source(name, member, source, shown).write(zip_)
             elif member.required:

@@ -114,8 +114,8 @@ def _reads(step: Step) -> str:
         queries = "queries" if step.name == "neighbors" else "words or expressions"
         return f"An artifact and {queries}, or artifacts, --, and {queries}."
     return (
-        f"Artifact of kind {' or '.join(step.reads)}; - is stdin."
-        if len(step.reads) < 3
+        f"Artifact of kind {', '.join(step.reads[:-1])}{' or ' * (len(step.reads) > 1)}{step.reads[-1]}; - is stdin."
+        if len(step.reads) < 5
         else "Any artifact; - is stdin."
     )
 

@@ -23,7 +23,8 @@ class Epochs:
     ``rows`` holds a record of each finished epoch: epoch, epochs, loss, lr, words, share (of the epoch), seconds (since
     the start), words_per_second (of the epoch, without what was measured after it), left (seconds, estimated), heldout
     where there is any, and eval, the figures by file. A trainer may count something else than words and measure
-    something else than a loss: ``unit`` and ``measure`` then name these, and the keys are called after them.
+    something else than a loss: ``unit`` and ``measure`` then name these, and the keys are called after them. One that
+    counts in steps gives each report a ``label``; ``perplexity`` says that the loss is to be shown as one too.
     """
 
     def __init__(self, say: Callable[[str], None], live: bool) -> None:
@@ -60,12 +61,10 @@ class Epochs:
         speed = event["words"] / max(self._trained - self._begun, 1e-9) if event["words"] else None
         unit, measure = event.get("unit", "words"), event.get("measure", "loss")
         row = {"epoch": event["epoch"], "epochs": event["epochs"], measure: event["loss"], "lr": event["lr"]}
-        row |= {"unit": unit, "measure": measure} if "unit" in event else {}
         row |= {unit: event["words"], "share": event["words"] / max(event["of"], 1)}
         row[f"{unit}_per_second"] = speed and round(speed)
         row |= {"seconds": round(spent, 3), "left": round(spent * (1 - self._share) / gained, 1) if gained else None}
-        if "heldout" in event:
-            row["heldout"] = event["heldout"]
+        row |= {key: event[key] for key in ("unit", "measure", "label", "perplexity", "heldout") if key in event}
         return row | {"eval": event.get("eval", {})}
 
     def _draw(self, current: dict[str, Any] | None) -> None:

@@ -1,4 +1,4 @@
-"""The option --explain of word2vec: the first predictions, number by number."""
+"""The option --explain of word2vec and fasttext: the first predictions, number by number."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 from embcli.cli.console import Console
 from embcli.cli.prints import show
 from embcli.job import Job
+from embcli.spec import FastTextParams
 
 
-def word2vec_explain(inputs: list[str], params: Any, job: Job, console: Console) -> None:
+def training_explain(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print the first predictions of training, as tables or, with --json, an object a line."""
     from embcli.artifacts import store
-    from embcli.models.word2vec import explain
+    from embcli.models import fasttext, word2vec
     from embcli.report.training import prediction_record, prediction_table
 
-    tokens, predictions = explain([store.read(inputs[0], ("tokens",), command="word2vec")], params, job)  # type: ignore[list-item]
+    explain: Any = fasttext.explain if isinstance(params, FastTextParams) else word2vec.explain
+    tokens, predictions = explain([store.read(inputs[0], ("tokens",), command=params.command)], params, job)
     tree = params.loss == "hierarchical"
     for number, made in enumerate(predictions, 1):
         if console.json:

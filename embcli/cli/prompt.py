@@ -45,9 +45,9 @@ def wanted(paths: Sequence[str]) -> bool:
 def prompt(paths: Sequence[str], params: NeighborsParams, job: Job, names: Sequence[str], console: Console) -> None:
     """Answer what is typed, until the end of input or :quit. An answer that fails is one line, and goes on."""
     from embcli.artifacts import store
-    from embcli.pipeline.reports import answered, check_weight
+    from embcli.pipeline.reports import SEARCHED, answered, check_weight
 
-    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
     check_weight([artifact.kind for artifact in artifacts], params)
     for artifact, name in zip(artifacts, names, strict=True):
         console.say(f"{name}: {len(_names(artifact, params)):,} names to ask for")

@@ -93,6 +93,8 @@ def info(inputs: list[str], params: InfoParams, console: Console) -> None:
         name = "stdin" if path == "-" else path
         if params.words:
             _vocabulary(about.vocabulary(artifact, name), console)
+        elif params.ngrams:
+            _ngrams(artifact, params, name, console)
         elif params.pair or params.top:
             show(pair_table(artifact, params, name), console)
         else:
@@ -114,6 +116,20 @@ def _description(path: str, artifact: Any, members: Any, params: InfoParams, con
         if j:
             console.data("\n")
         show(table, console)
+
+
+def _ngrams(artifact: Any, params: InfoParams, name: str, console: Console) -> None:
+    """Print how words are composed of n-grams: a table each, or with --json an object each."""
+    from embcli.pipeline.reports import ngram_table
+    from embcli.query.info import ngrams
+
+    for i, word in enumerate(params.ngrams):
+        if console.json:
+            console.data_json(ngrams(artifact, word, name))
+            continue
+        if i:
+            console.data("\n")
+        show(ngram_table(artifact, word, name), console)
 
 
 def _vocabulary(words: Iterable[tuple[str, int]], console: Console) -> None:

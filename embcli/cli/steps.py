@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,14 @@ from embcli.spec import Step, StepCommon
 
 def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console) -> None:
     """Run a step that writes an artifact, or one of its printing options."""
-    printing = _printer(step, params)
+    printing = _printer(step, params, common.out)
     _check(step, inputs, params, common, printing is not None, console)
     limit_blas(1)
-    if common.out is not None:
-        from embcli.artifacts import store
+    for path in (common.out, *(getattr(params, name, None) for name in ("html", "svg", "tsv"))):
+        if path is not None:
+            from embcli.artifacts import store
 
-        store.check_target(common.out)
+            store.check_target(path)
     job = Job(
         seed=common.seed,
         threads=common.threads or cores(),
@@ -32,10 +35,12 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         seed_given="seed" in common.given,
     )
     if printing is not None and _early(step, params):
-        printing(inputs, params, job, console)
+        with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
+            printing(inputs, _stdin_kept(params, folder), job, console)
         return
     with tempfile.TemporaryDirectory(prefix="embcli-") as folder:
         out = common.out if common.out is not None else str(Path(folder) / "out.npz")
+        params = _stdin_kept(params, folder)
         from embcli.pipeline.execute import execute
 
         try:
@@ -45,7 +50,7 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         if common.out is not None:
             say_outcome(step, outcome, out, console)
         if printing is not None:
-            printing(out, params, console)
+            printing(outcome if step.name == "attend" else out, params, console)
 
 
 def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, printing: bool, console: Console) -> None:
@@ -55,14 +60,23 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
     if step.name == "encode" and params.text is not None and inputs:
         raise UsageError("--text: shows one string; leave the files out")
     if common.out is not None and _early(step, params):
-        raise UsageError("-o: --text, --count and --explain only print; leave one of the two out")
+        which = "--sample and --given" if step.name == "attend" else "--text, --count and --explain"
+        raise UsageError(f"-o: {which} only print; leave one of the two out")
     if common.out == "-" and (printing or console.json):
         raise UsageError("-o -: stdout carries the artifact; print to it by a run of its own, or write to a file")
-    if inputs.count("-") > 1:
+    if inputs.count("-") + (getattr(params, "text_file", None) == "-") > 1:
         raise UsageError("- (stdin) can be given only once")
-    if not inputs and getattr(params, "text", None) is None:
+    given = getattr(params, "given_", None)
+    if given is not None and inputs:
+        raise UsageError(f"--given: works out {given} alone; leave {inputs[0]} out")
+    if not inputs and given is None and (step.name != "encode" or params.text is None):
         raise UsageError(f"missing argument '{step.metavar}'")
     keep_inputs(inputs, common.out, params)
+    for name in ("html", "svg", "tsv"):
+        if path := getattr(params, name, None):
+            if path == "-":
+                raise UsageError(f"--{name} -: give a file; stdout is for tables")
+            keep_inputs(inputs, path, params, option=f"--{name}")
     if checkpoint := getattr(params, "checkpoint", None):
         keep_inputs(inputs, checkpoint, option="--checkpoint")  # it may replace what is resumed
     refuse_terminal(common.out)
@@ -72,12 +86,30 @@ def _early(step: Step, params: Any) -> bool:
     """Return whether an option prints instead of making an artifact."""
     if step.name == "encode":
         return params.text is not None or params.count
-    return step.name in ("bpe-train", "word2vec") and params.explain > 0
+    if step.name == "attend":
+        return params.sample > 0 or params.given_ is not None
+    return step.name in ("bpe-train", "word2vec", "fasttext") and params.explain > 0
 
 
-def _printer(step: Step, params: Any) -> Any:
+def _stdin_kept(params: Any, folder: str) -> Any:
+    """Return options whose texts come from stdin with a file that holds them, since a step may read files only."""
+    if getattr(params, "text_file", None) != "-":
+        return params
+    path = Path(folder) / "stdin"
+    path.write_bytes(sys.stdin.buffer.read())
+    kept = replace(params, text_file=str(path))
+    object.__setattr__(kept, "given", params.given)
+    return kept
+
+
+def _printer(step: Step, params: Any, out: str | None) -> Any:
     """Return the function behind an option that prints, or None."""
     from embcli.cli import prints
+
+    if step.name == "attend":
+        from embcli.cli import attending
+
+        return attending.printer(params, out)
 
     if step.name == "encode" and params.text is not None:
         return prints.encode_text
@@ -85,10 +117,10 @@ def _printer(step: Step, params: Any) -> Any:
         return prints.encode_count
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
-    if step.name == "word2vec" and params.explain:
-        from embcli.cli.predictions import word2vec_explain
+    if step.name in ("word2vec", "fasttext") and params.explain:
+        from embcli.cli.predictions import training_explain
 
-        return word2vec_explain
+        return training_explain
     if step.name == "encode" and params.phrases_top:
         return prints.encode_phrases
     if step.name == "cooc" and params.top:

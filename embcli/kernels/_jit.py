@@ -28,26 +28,25 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "embcli"
 
 
-def _cache_folder() -> tuple[Path | None, bool]:
-    """Return a writable folder for this version of the kernels, or None, and whether it is new."""
+def _cache_folder() -> Path | None:
+    """Return a writable folder for this version of the kernels, or None."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode() + source.read_bytes())
     checked = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
     try:
         folder = _user_cache() / f"kernels-{digest.hexdigest()[:16]}{checked}"
-        new = not folder.is_dir() or not any(folder.iterdir())
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe{os.getpid()}"
         probe.touch()
         probe.unlink()
     except (OSError, RuntimeError):
-        return None, True
-    return folder, new
+        return None
+    return folder
 
 
-#: folder of compiled kernels (None: there is no writable one), and whether this process has to compile
-CACHE, FIRST_RUN = _cache_folder()
+#: folder of compiled kernels; None: there is no writable one
+CACHE = _cache_folder()
 if CACHE is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
 
@@ -58,6 +57,7 @@ def _numba_alone() -> Any:
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
     try:
         import numba  # reads NUMBA_CACHE_DIR
+        import numba.core.event
         import numba.np.arraymath
     finally:
         for name in hidden:
@@ -72,11 +72,24 @@ class Compiling(UserWarning):
     """Says once that what follows takes longer than it will the next time."""
 
 
-if CACHE is None:
-    _why = "compiling kernels (no folder can be written to keep them; set EMBCLI_CACHE to one)"
-    warnings.warn(_why, Compiling, stacklevel=2)
-elif FIRST_RUN:
-    warnings.warn("compiling kernels, first run only", Compiling, stacklevel=2)
+class _Listener(numba.core.event.Listener):  # type: ignore[misc,name-defined]
+    """Warns when the first kernel is compiled, which is not when it is found in the cache."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self._said:
+            self._said = True
+            why = "first run only" if CACHE is not None else (
+                "in every run: no folder can be written to keep them; set EMBCLI_CACHE to one")  # fmt: skip
+            warnings.warn(f"compiling kernels, {why}", Compiling, stacklevel=2)
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+numba.core.event.register("numba:compile", _Listener())
 
 
 def kernel(f: F) -> F:
@@ -91,4 +104,13 @@ def inner_kernel(f: F) -> F:
     words that took a third of the time. The caller keeps the arrays alive. Nothing in here may make an array.
     """
     options = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    return numba.njit(cache=CACHE is not None, **options)(f)  # type: ignore[no-any-return,return-value,unused-ignore]
+
+
+def sum_kernel(f: F) -> F:
+    """Compile as ``kernel`` does, but let sums be taken in another order, so that loops over rows use vectors.
+
+    The order is that of the compiled code: the same for the same processor, whatever the thread. NaN stays NaN.
+    """
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
     return numba.njit(cache=CACHE is not None, **options)(f)  # type: ignore[no-any-return,return-value,unused-ignore]

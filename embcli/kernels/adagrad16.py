@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from embcli.kernels.functions16 import everywhere, fma, unary
-from embcli.kernels.vectors16 import FUSED, INT32, VECTOR, WIDTH, load, loop, select_lanes, splat
+from embcli.kernels.vectors16 import FUSED, VECTOR, load, loop, splat, sum_of_lanes
 
 #: 1 / sqrt may be an estimate that Newton's method improved: two bits less than rounded
 _ESTIMATE = ("arcp", "afn", "contract", "reassoc")
@@ -26,12 +26,7 @@ def _dot_emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
         return [fma(builder, load(builder, a, at), load(builder, b, at), sums[0])]
 
     vector = loop(builder, arguments[2], [ir.Constant(VECTOR, None)], body)[0]
-    size = WIDTH
-    while size > 1:
-        size //= 2
-        low, high = ([i + start for i in range(size)] for start in (0, size))
-        vector = builder.fadd(select_lanes(builder, vector, vector, low), select_lanes(builder, vector, vector, high))
-    return builder.extract_element(vector, INT32(0))
+    return sum_of_lanes(builder, vector)
 
 
 def _dot(typing: Any, a: Any, b: Any, n: Any) -> Any:

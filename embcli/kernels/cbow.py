@@ -1,9 +1,9 @@
 """CBOW: one centre word is predicted from the mean or the sum of its contexts' input rows (Mikolov et al. 2013).
 
-x = scale * sum of rows, scale 1 / q or 1, and every row takes the whole step of x, -lr dL/dx, as in word2vec's code.
-For sums that is the gradient; for means it is q times the gradient, which Irsoy et al. 2021 call a mistake and mend.
-Mended, the usual rate 0.05 is much too low (3 epochs of 2.6 M words, WordSim-353: .12, at 0.2 .43; as it is here .29,
-gensim .30).
+x = scale * sum of rows, scale 1 / (number of rows) or 1, and every row takes the whole step of x, -lr dL/dx, as in
+word2vec's code. For sums that is the gradient; for means it is q times that, which Irsoy et al. 2021 call a mistake and
+mend. Mended, the usual rate 0.05 is much too low (3 epochs of 2.6 M words, WordSim-353: .12, at 0.2 .43; as it is
+here .29, gensim .30). Where a context is the mean of several rows, all of these are rows of the sum.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ def predict_from_all(goal, room, mean, word, q, count, n, lr):  # type: ignore[n
     """Return (loss, 1) of a centre and its q >= 1 listed contexts together, after the step."""
     vector = room.vectors.ctypes.data + 64 * n * (len(room.vectors) - 2)
     move = vector + 64 * n
-    scale = np.float32(1.0 / q) if mean else np.float32(1.0)
-    scale_row(vector, room.targets[0], n, scale)
+    scale = np.float32(1)
+    if mean:
+        total = np.float32(0)
+        for c in range(q):
+            total += room.weights[c]
+        scale /= total
+    scale_row(vector, room.targets[0], n, scale * room.weights[0])
     for c in range(1, q):
-        add_row(vector, room.targets[c], n, scale)
+        add_row(vector, room.targets[c], n, scale * room.weights[c])
     scale_row(move, vector, n, np.float32(0))
     kept = room.targets[0]
     room.sources[0], room.targets[0] = vector, move

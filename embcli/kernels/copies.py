@@ -21,6 +21,7 @@ class Side(NamedTuple):
     table : float32 (V, padded).  copies : float32 (lanes, capacity, padded); capacity 0: threads write to the table.
     marks : int32 (V, lanes), base + place of the copy.  rows : int32 (lanes, capacity), which row is copied there.
     used : int64 (lanes, 8), copies so far in the first number (a cache line each).
+    weights : float32 (V,), of how many rows of another table each row is the mean (means.py), in the input table.
     """
 
     table: Any
@@ -28,6 +29,7 @@ class Side(NamedTuple):
     marks: Any
     rows: Any
     used: Any
+    weights: Any
 
 
 #: rows that the merge asks for before it needs them

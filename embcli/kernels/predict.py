@@ -45,7 +45,8 @@ class Room(NamedTuple):
     """Working memory of one thread.
 
     places : int64 (3, places), word (-1: none), address of its input row, and reach of each place of a window.
-    sources, targets : uint64, addresses of input vectors and of what takes their step.
+    sources, targets : uint64, addresses of input vectors and of what takes their step.  weights : float32, of sources
+    in a mean.
     outputs : uint64, addresses of output rows.  ahead : int64, the next negatives.
     scores, signs : float32, with 16 to spare.  vectors : float32 (n, padded), sums and copies of inputs.
     """
@@ -53,6 +54,7 @@ class Room(NamedTuple):
     places: Any
     sources: Any
     targets: Any
+    weights: Any
     outputs: Any
     ahead: Any
     scores: Any

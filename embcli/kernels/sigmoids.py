@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from embcli.kernels._jit import inner_kernel
 from embcli.kernels.functions16 import ATANH, everywhere, exp16, polynomial, unary
-from embcli.kernels.vectors16 import INT, INT32, VECTOR, WIDTH, load, loop, select_lanes, splat
+from embcli.kernels.vectors16 import INT, INT32, VECTOR, WIDTH, load, loop, select_lanes, splat, sum_of_lanes
 
 
 def _log1p(builder: Any, e: Any) -> Any:
@@ -53,12 +53,7 @@ def _emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
     n = builder.sdiv(builder.add(count, INT(WIDTH - 1)), INT(WIDTH))
     vector = loop(builder, n, [zero], body)[0]
-    size = WIDTH
-    while size > 1:
-        size //= 2
-        low, high = ([i + start for i in range(size)] for start in (0, size))
-        vector = builder.fadd(select_lanes(builder, vector, vector, low), select_lanes(builder, vector, vector, high))
-    return builder.extract_element(vector, INT32(0))
+    return sum_of_lanes(builder, vector)
 
 
 def _logistic(typing: Any, scores: Any, signs: Any, count: Any, lr: Any) -> Any:

@@ -16,7 +16,7 @@ from embcli.kernels.cbow import predict_from_all
 from embcli.kernels.copies import AHEAD, ask_for, merge, row_of
 from embcli.kernels.draws import GOLD, LOW, S32, U, mix
 from embcli.kernels.predict import NEGATIVE, SOFTMAX, choose_outputs, fetch_negatives, list_all
-from embcli.kernels.skipgram import list_contexts, predict_from_each
+from embcli.kernels.skipgram import list_contexts, predict_from_each, predict_in_turn
 from embcli.kernels.teams import fetch_add, wait_for
 
 
@@ -37,16 +37,22 @@ class Text(NamedTuple):
 class Course(NamedTuple):
     """How the text is walked and how fast is learned.
 
-    cbow, mean, fixed : which input, and whether windows are whole.  window : places on each side, >= 1.
-    share : tokens of a lane's share.  lr, min_lr : float64, rates at token 0 and at token ``total``.
+    cbow, mean, fixed : which input, and whether windows are whole.  turn : whether a centre's contexts (skip-gram) see
+    each other's steps.  window : places on each side, >= 1.
+    share : tokens of a lane's share.
+    stride : shares from a lane's share to the next lane's.  pace : shares from a lane's share to its next.
+    lr, min_lr : float64, rates at token 0 and at token ``total``.
     done : tokens read before this epoch.
     """
 
     cbow: bool
     mean: bool
     fixed: bool
+    turn: bool
     window: int
     share: int
+    stride: int
+    pace: int
     lr: float
     min_lr: float
     done: int
@@ -97,11 +103,11 @@ def collect(text, course, inputs, room, lane, base, row, first, stop):  # type: 
 
 
 @inner_kernel
-def train_share(text, course, goal, inputs, outputs, room, lane, base, first, stop, totals):  # type: ignore[no-untyped-def]
-    """Train on the centres [first, stop) of the text; add loss and predictions to totals[lane, :2]."""
+def train_share(text, course, goal, inputs, outputs, room, lane, base, read, first, stop, totals):  # type: ignore[no-untyped-def]
+    """Train on the centres [first, stop), ``read`` tokens into the epoch; add to loss, predictions in totals[lane]."""
     n = inputs.table.shape[1] >> 4
     state = mix(text.key ^ (U(first) * GOLD))
-    rate = course.lr - (course.lr - course.min_lr) * (course.done + first) / course.total
+    rate = course.lr - (course.lr - course.min_lr) * (course.done + read) / course.total
     lr = np.float32(rate)
     if goal.loss == NEGATIVE:
         state = fetch_negatives(goal, outputs, room, lane, state)
@@ -119,7 +125,7 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, first, st
                     ask_for(outputs, lane, room.places[0, i + AHEAD])
                 if word < 0:
                     continue
-                q = list_contexts(room, max(a, i - reach), min(end, i + reach + 1), i)
+                q = list_contexts(room, inputs, max(a, i - reach), min(end, i + reach + 1), i)
                 if q == 0:
                     continue
                 state, count = choose_outputs(goal, outputs, room, lane, base, word, turn == 0, state)
@@ -128,6 +134,8 @@ def train_share(text, course, goal, inputs, outputs, room, lane, base, first, st
                     continue
                 if course.cbow:
                     more, made = predict_from_all(goal, room, course.mean, word, q, count, n, lr)
+                elif course.turn:
+                    more, made = predict_in_turn(goal, room, word, q, count, n, lr)
                 else:
                     more, made = predict_from_each(goal, room, word, q, count, n, lr)
                 loss += more
@@ -152,11 +160,12 @@ def train_blocks(text, course, goal, inputs, outputs, room, thread, base, start,
         lane = fetch_add(at, 1)
         while lane < lanes:
             inputs.used[lane, 0] = outputs.used[lane, 0] = 0
-            first = min((block * lanes + lane) * course.share, size)
+            read = (block * lanes + lane) * course.share
+            first = min((block * course.pace + lane * course.stride) * course.share, size)
             last = min(first + course.share, size)
             account = lane if step else thread
             if first < last:
-                train_share(text, course, goal, inputs, outputs, room, account, base, first, last, totals)
+                train_share(text, course, goal, inputs, outputs, room, account, base, read, first, last, totals)
             fetch_add(at + 8, 1)
             lane = fetch_add(at, 1)
         if step == 0:

@@ -48,6 +48,16 @@ def splat(builder: Any, value: Any) -> Any:
     return select_lanes(builder, builder.insert_element(nothing, value, INT32(0)), nothing, [0] * WIDTH)
 
 
+def sum_of_lanes(builder: Any, vector: Any) -> Any:
+    """Emit the sum of a vector's numbers, folded by halves."""
+    size = WIDTH
+    while size > 1:
+        size //= 2
+        low, high = ([i + start for i in range(size)] for start in (0, size))
+        vector = builder.fadd(select_lanes(builder, vector, vector, low), select_lanes(builder, vector, vector, high))
+    return builder.extract_element(vector, INT32(0))
+
+
 def load(builder: Any, row: Any, at: Any) -> Any:
     """Emit the load of vector ``at`` of a row."""
     return builder.load(builder.gep(row, [at]), align=4)
@@ -113,6 +123,7 @@ copy_row: Any = _row_loop("copy_row", "target = other.", 1, lambda b, rows, s: r
 gain_row: Any = _row_loop(
     "gain_row", "target += now - old.", 2, lambda b, rows, s: b.fadd(rows[0], b.fsub(rows[1], rows[2]))
 )
+change_row: Any = _row_loop("change_row", "target = now - target.", 1, lambda b, rows, s: b.fsub(rows[1], rows[0]))
 add_row: Any = _row_loop(
     "add_row",
     "target += scale other.",

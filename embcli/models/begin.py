@@ -1,4 +1,4 @@
-"""What word2vec needs before its first epoch: options completed, inputs checked, tables. No prediction is made.
+"""What word2vec and fastText need before the first epoch: options completed, inputs checked, tables.
 
 Tables that come from another artifact (--init, --resume): takeover.py. The epochs: word2vec.py.
 """
@@ -16,7 +16,8 @@ from embcli.artifacts.schema import Tokens, Words
 from embcli.errors import NumbersError, UsageError
 from embcli.job import Job
 from embcli.kernels.vectors16 import padded
-from embcli.models.starts import fresh_rows
+from embcli.models.ngram_rows import NgramRows
+from embcli.models.starts import REACH, fresh_rows
 from embcli.models.training_plan import Plan, Tables
 from embcli.spec import Word2vecParams, recorded
 
@@ -24,6 +25,8 @@ from embcli.spec import Word2vecParams, recorded
 _BESIDES = 200_000_000
 #: bytes for each word besides its rows
 _MARKS = 100
+#: how each method walks the text
+WALK: dict[str, dict[str, Any]] = {"word2vec": {}, "fasttext": {"block": 20, "apart": True, "turn": True}}
 #: rows of a table that are filled in one go
 _ROWS = 1 << 14
 
@@ -51,14 +54,16 @@ class Beginning:
 
     params : completed, nothing automatic left.  options : what the artifact records of them.
     corpus : the tokens; its ``words`` and ``unigram`` are those of the tables' rows, of which there may be more than
-    the text has (--init).  words, unigram : in the order of the artifact, whose row i is row ``order[i]`` of the
-    tables; None: the same order.  appended : how many words --init did not know.
+    the text has (--init).  ngrams : rows of the input table behind those of the words.
+    words, unigram : in the order of the artifact, whose row i is row ``order[i]`` of the tables; None: the same order.
+    appended : how many words --init did not know.
     """
 
     params: Word2vecParams
     options: dict[str, Any]
     corpus: Tokens
     tables: Tables
+    ngrams: NgramRows
     words: Words
     unigram: NDArray[np.int64]
     order: NDArray[np.int64] | None = None
@@ -71,21 +76,22 @@ def plan_of(params: Word2vecParams, seed: int) -> Plan:
     assert params.dim is not None and params.lr is not None and params.min_lr is not None
     same = ("arch", "loss", "window", "fixed_window", "cbow_sum", "negative", "ns_power", "sample", "epochs")
     rest = {name: getattr(params, name) for name in (*same, "freeze_output", "hogwild")}
-    return Plan(dim=params.dim, lr=params.lr, min_lr=params.min_lr, seed=seed, **rest)
+    return Plan(dim=params.dim, lr=params.lr, min_lr=params.min_lr, seed=seed, **WALK[params.command], **rest)
 
 
 def afresh(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     """Return a beginning from random rows and an output table of zeros. Raises as ``tables_for`` does."""
     params = completed(params, params.dim or 100)
-    V = len(tokens.words)
-    tables = tables_for(tokens, params, V, job)
-    fill_fresh(tables.inputs, job.seed, params.dim or 0, 0, V)
-    return Beginning(params, options_of(params, None), tokens, tables, tokens.words, np.asarray(tokens.unigram))
+    ngrams = NgramRows.of(tokens.words, params)
+    tables = tables_for(tokens, params, ngrams, job)
+    fill_fresh(tables, params, job.seed, 0, len(ngrams))
+    unigram = np.asarray(tokens.unigram)
+    return Beginning(params, options_of(params, None), tokens, tables, ngrams, tokens.words, unigram)
 
 
 def completed(params: Word2vecParams, dim: int) -> Word2vecParams:
     """Return options with everything automatic decided. UsageError if the rate would rise."""
-    lr = params.lr if params.lr is not None else 0.05 if params.arch == "cbow" else 0.025
+    lr = params.lr if params.lr is not None else params.rates[params.arch]
     min_lr = params.min_lr if params.min_lr is not None else min(1e-4, lr)
     if min_lr > lr:
         raise UsageError(f"--min-lr {min_lr:g} is above the rate at the start, {lr:g}")
@@ -99,8 +105,8 @@ def options_of(params: Word2vecParams, init: str | None) -> dict[str, Any]:
     return {f.name: init if f.name == "init" else value for f, value in recorded(params)}
 
 
-def tables_for(tokens: Tokens, params: Word2vecParams, V: int, job: Job) -> Tables:
-    """Return tables for V words whose output table is zeros.
+def tables_for(tokens: Tokens, params: Word2vecParams, ngrams: NgramRows, job: Job) -> Tables:
+    """Return tables for words and n-grams, of zeros.
 
     Raises
     ------
@@ -110,10 +116,11 @@ def tables_for(tokens: Tokens, params: Word2vecParams, V: int, job: Job) -> Tabl
     _two_words(tokens)
     for _ in store.stream(tokens, "ids"):
         pass  # kernels go where ids point: they are checked before
-    dim = params.dim or 0
+    dim, V, n = params.dim or 0, ngrams.words, len(ngrams.buckets)
     tables = 2 + (plan_of(params, 0).lanes if params.loss == "softmax" else 0)  # whose lanes copy every output row
-    job.need(V * (tables * 4 * padded(dim) + _MARKS) + _BESIDES, f"word2vec with two tables of {V:,} x {dim:,}")
-    return Tables(V, V - (params.loss == "hierarchical"), dim)
+    what = f"{params.command} with two tables of {V:,} x {dim:,}" + (f" and {n:,} rows of n-grams" if n else "")
+    job.need((V * (tables + bool(n)) + n) * 4 * padded(dim) + V * _MARKS + _BESIDES, what)
+    return Tables(len(ngrams), V - (params.loss == "hierarchical"), dim, ngrams.lists)
 
 
 def _two_words(tokens: Tokens) -> None:
@@ -129,8 +136,8 @@ def _two_words(tokens: Tokens) -> None:
     raise NumbersError(f"{tokens.path or 'tokens'}: nothing to learn: {found}; two words are needed")
 
 
-def fill_fresh(table: Any, seed: int, dim: int, start: int, stop: int) -> None:
-    """Put fresh rows start..stop into a padded input table."""
+def fill_fresh(tables: Tables, params: Word2vecParams, seed: int, start: int, stop: int) -> None:
+    """Put fresh rows start..stop into the input table."""
     for a in range(start, stop, _ROWS):
         b = min(a + _ROWS, stop)
-        table[a:b, :dim] = fresh_rows(seed, dim, a, b)
+        tables.vectors[a:b] = fresh_rows(seed, tables.dim, a, b, REACH[params.command])

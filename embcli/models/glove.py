@@ -18,7 +18,7 @@ from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job
 from embcli.kernels.vectors16 import padded
 from embcli.models.glove_trainer import Tables, Trainer
-from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted
+from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted, nothing_left
 from embcli.models.watch import Watch, is_flat
 from embcli.spec import GloveParams, recorded
 
@@ -93,7 +93,8 @@ def train(inputs: Sequence[Counts], params: GloveParams, job: Job) -> Vectors:
             if params.checkpoint is not None:
                 _save(fit, params.checkpoint, job)
     else:
-        job.note(f"{params.resume}: all {done} epochs were done; nothing is trained")
+        job.note(nothing_left(params.resume, done, done < last))
+        last = done
     if done < last:
         job.note(f"the cost fell by less than {fit.params.stop_when_flat:g} of itself: stopped after epoch {done}")
     return _artifact(fit, fit.params.state is not False)
@@ -133,13 +134,20 @@ def _resumed(counts: Counts, params: GloveParams, job: Job) -> Fit:
         raise KindError(f"{name}: has no sums of squared gradients (made with --no-state), so it cannot be resumed; a "
                         "--checkpoint can")  # fmt: skip
     done = len(old.epoch_loss)
+    if not done == len(np.asarray(old.epoch_lr)) == len(meta["stats"]["cost_in_passing"]) or not done:
+        raise InputError(f"{name}: damaged: its epochs do not fit together; make the file again")
     check_done(params.stop_after, done, name)
     if found["epochs"] < done:
         raise UsageError(f"--epochs {found['epochs']}: {name} has {done} epochs already")
     params = replace(params, **found)
     params.check()
     _fitting(counts, params, job)
-    fit = Fit(params, dict(meta["options"]) | {"epochs": params.epochs}, counts, Tables(len(counts.words), params.dim))
+    fit = Fit(
+        params,
+        dict(meta["options"]) | {name: getattr(params, name) for name in ("epochs", "stop_when_flat")},
+        counts,
+        Tables(len(counts.words), params.dim),
+    )
     _take(fit, old, name)
     fit.cost, fit.passing = np.asarray(old.epoch_loss).tolist(), list(meta["stats"]["cost_in_passing"])
     return fit
@@ -163,6 +171,8 @@ def _take(fit: Fit, old: Vectors, name: str) -> None:
                 target[start : start + len(block), :dim] = block[:, skip : skip + dim]
             else:
                 target[start : start + len(block)] = block
+            if member.endswith("squares") and not (block >= 1).all():  # they begin at 1 and grow
+                raise InputError(f"{name}: damaged: {member} below 1; make the file again")
 
 
 def _epoch(trainer: Trainer, number: int, fit: Fit, watch: Watch | None, job: Job) -> None:

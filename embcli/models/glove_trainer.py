@@ -144,6 +144,5 @@ class Trainer:
         return all(np.isfinite(t[a : a + _ROWS]).all() for t in tables for a in range(0, len(t), _ROWS))
 
     def _diverged(self, number: int) -> None:
-        raise NumbersError(
-            f"epoch {number + 1}: the cost is beyond all measure (divergence); try --lr {self.params.lr / 4:g}"
-        )
+        lower = min(self.params.lr / 4, 0.05)
+        raise NumbersError(f"epoch {number + 1}: the cost is beyond all measure (divergence); try --lr {lower:g}")

@@ -17,7 +17,7 @@ from embcli.artifacts.schema import Tokens
 from embcli.errors import InputError, NumbersError
 from embcli.job import Job
 from embcli.kernels.tree import huffman
-from embcli.models.training_plan import Tables
+from embcli.models.training_plan import Lists, Tables
 from embcli.spec import Word2vecParams
 
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ class HeldOut:
             raise InputError(f"{name}: --heldout computes {V:,} probabilities a prediction; {LARGEST:,} words at most")
         chance = np.random.default_rng([_STREAM, seed]).random(len(tokens.row_offsets) - 1)
         self.rows: NDArray[np.bool_] = chance < params.heldout
-        self._params = params
+        self._params, self._V = params, V
         self._tree = huffman(np.asarray(tokens.unigram)) if params.loss == "hierarchical" else None
         ids, row = _kept_back(tokens, self.rows)
         self.tokens = len(ids)
@@ -54,8 +54,8 @@ class HeldOut:
     def loss(self, tables: Tables, job: Job) -> float:
         """Return the mean loss per prediction, nats, with the tables as they are."""
         assert self._params.dim is not None
-        X, Y = tables.inputs[:, : self._params.dim], tables.outputs[:, : self._params.dim]
-        blocks = self._from_pairs(X) if self._pairs is not None else self._from_windows(X)
+        X, Y = tables.words_at(slice(0, self._V)), tables.contexts
+        blocks = self._from_pairs(X) if self._pairs is not None else self._from_windows(X, tables.lists)
         parts = list(job.map(lambda block: self._block(Y, *block), blocks))
         return sum(loss for loss, _ in parts) / sum(weight for _, weight in parts)
 
@@ -68,15 +68,17 @@ class HeldOut:
             low, high = np.searchsorted(places, (a, a + _INPUTS))
             yield X[words[a : a + _INPUTS]], places[low:high] - a, targets[low:high], weights[low:high]
 
-    def _from_windows(self, X: Any) -> Iterator[tuple[Any, Ints, Ints, NDArray[np.float64]]]:
+    def _from_windows(self, X: Any, lists: Lists) -> Iterator[tuple[Any, Ints, Ints, NDArray[np.float64]]]:
         assert self._windows is not None
         targets, contexts = self._windows
+        sizes = lists.sizes if len(lists.rows) else np.ones(len(X))
         for a in range(0, len(targets), _INPUTS):
             near = contexts[a : a + _INPUTS]
             known = near >= 0
-            h = (X[np.where(known, near, 0)] * known[:, :, None]).sum(1, dtype=np.float64)
+            weights = known * sizes[np.where(known, near, 0)]
+            h = (X[np.where(known, near, 0)] * weights[:, :, None]).sum(1, dtype=np.float64)
             if not self._params.cbow_sum:
-                h /= known.sum(1)[:, None]
+                h /= weights.sum(1)[:, None]
             yield h.astype(np.float32), np.arange(len(near)), targets[a : a + _INPUTS], np.ones(len(near))
 
     def _block(self, Y: Any, h: Any, places: Ints, targets: Ints, weights: Any) -> tuple[float, float]:

@@ -6,15 +6,21 @@ from collections.abc import Collection
 from typing import Any
 
 from embcli.artifacts import store
-from embcli.artifacts.schema import Artifact, Vectors
+from embcli.artifacts.schema import MAKERS, Artifact, Vectors
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
 from embcli.spec import Params, recorded
 
+#: options that may change when training goes on, since they only say when it ends
+_FREE = ("stop_when_flat",)
+
 
 def stored(path: str, command: str) -> Vectors:
     """Return vectors from a file. Raises KindError, InputError as ``store.read`` does."""
-    found = store.read(path, ("vectors",), command=command)
+    try:
+        found = store.read(path, ("vectors",), command=command)
+    except KindError as e:
+        raise KindError(str(e).replace(MAKERS["vectors"], f"embcli {command}")) from None
     assert isinstance(found, Vectors)
     return found
 
@@ -43,7 +49,9 @@ def inherited(params: Params, meta: dict[str, Any], name: str, but: Collection[s
         if f.name in but:
             continue
         there = meta["options"][f.name]
-        if f.name in params.given and value != there:
+        if f.name in params.given and f.name in _FREE:
+            there = value
+        elif f.name in params.given and value != there:
             raise UsageError(f"{f.flag} {value}: {name} was trained with {there}; --resume goes on with its options")
         found[f.name] = there
     return found
@@ -55,6 +63,15 @@ def inherit_seed(job: Job, meta: dict[str, Any], name: str) -> None:
     if (job.seed_given or job.seed) and job.seed != seed:
         raise UsageError(f"--seed {job.seed}: {name} was trained with {seed}; --resume goes on with that")
     job.seed = seed
+
+
+def nothing_left(path: str | None, done: int, flat: bool) -> str:
+    """Return why a file that was to be gone on from is left as it is, for a note."""
+    if flat:
+        return (
+            f"{path}: the last of {done} epochs fell below --stop-when-flat; nothing is trained: give a smaller share"
+        )
+    return f"{path}: all {done} epochs were done; nothing is trained"
 
 
 def check_done(stop_after: int | None, done: int, name: str) -> None:

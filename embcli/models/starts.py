@@ -19,10 +19,14 @@ _STREAM = 0x57415254
 SECOND = 1 << 40
 
 
-def fresh_rows(seed: int, dim: int, start: int, stop: int) -> NDArray[np.float32]:
-    """Return rows start..stop of a fresh input table, float32 (stop - start, dim), uniform in [-0.5, 0.5) / dim.
+#: rows of a fresh input table are uniform in [-reach, reach) / dim: word2vec's and fastText's own ranges
+REACH = {"word2vec": 0.5, "fasttext": 1.0}
 
-    A row depends on seed, dim and its number, not on the size of the table. The range is word2vec's.
+
+def fresh_rows(seed: int, dim: int, start: int, stop: int, reach: float = REACH["word2vec"]) -> NDArray[np.float32]:
+    """Return rows start..stop of a fresh input table, float32 (stop - start, dim), uniform in [-reach, reach) / dim.
+
+    A row depends on seed, dim and its number, not on the size of the table.
     """
     rows = np.empty((max(stop - start, 0), dim), np.float32)
     for block in range(start // _ROWS, -(-stop // _ROWS) if stop > start else 0):
@@ -30,7 +34,7 @@ def fresh_rows(seed: int, dim: int, start: int, stop: int) -> NDArray[np.float32
         low, high = max(start, block * _ROWS), min(stop, (block + 1) * _ROWS)
         rows[low - start : high - start] = made[low - block * _ROWS : high - block * _ROWS]
     rows -= np.float32(0.5)
-    rows /= np.float32(dim)
+    rows /= np.float32(dim / (2 * reach))
     return rows
 
 

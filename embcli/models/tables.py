@@ -99,12 +99,11 @@ class Walk:
 
 
 def chosen(artifact: Vectors, table: str) -> Table:
-    """Return the words' table, the contexts' (``output``), or their sum; KindError if there are no contexts."""
+    """Return the vectors, the contexts (``output``), or their sum; KindError if there are no contexts."""
     name = artifact.path or "vectors"
     if table != "input" and artifact.contexts is None:
         raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
-    arrays = {"input": [artifact.vectors], "output": [artifact.contexts], "sum": [artifact.vectors, artifact.contexts]}
-    return Table.of(name, arrays[table])
+    return Table.of(name, artifact.addends(table))
 
 
 def side_by_side(inputs: Sequence[Vectors], table: str) -> tuple[Table, Words, NDArray[np.int64]]:

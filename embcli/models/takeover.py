@@ -16,14 +16,17 @@ from embcli.artifacts import store
 from embcli.artifacts.schema import Tokens, Vectors, Words
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
-from embcli.models.begin import Beginning, History, completed, options_of, tables_for
+from embcli.models.begin import Beginning, History, completed, fill_fresh, options_of, tables_for
+from embcli.models.ngram_rows import NgramRows
 from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted, stored
-from embcli.models.starts import fresh_rows
+from embcli.models.starts import REACH, fresh_rows
 from embcli.models.training_plan import Tables
 from embcli.query.lookup import find
-from embcli.spec import Word2vecParams
+from embcli.spec import FastTextParams, Word2vecParams
 
 Ints = NDArray[np.int64]
+#: options that --init takes from a file, unless they are given
+_NGRAMS = ("min_n", "max_n", "buckets")
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,12 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     NumbersError : there are not two words in the text.
     """
     assert params.init is not None
-    old = stored(params.init, "word2vec")
+    old = stored(params.init, params.command)
     name, dim = old.path or params.init, old.vectors.shape[1]
     if params.dim not in (None, dim):
         raise UsageError(f"--dim {params.dim:,}: {name} has {dim:,} dimensions; leave --dim out")
+    if isinstance(params, FastTextParams) and old.ngram_rows is not None:
+        params = replace(params, **{name: old.options[name] for name in _NGRAMS if name not in params.given})
     params = completed(params, dim)
     rows, n = _rows(old.words, tokens.words), len(old.words)
     if tokens.options.get("gaps") == "keep" and len(rows.order) > len(tokens.words):
@@ -89,23 +94,53 @@ def from_file(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
             f"{tokens.path or 'tokens'}: keeps gaps, whose id is that of the first word it lacks in {name}; encode it "
             "with --gaps close"
         )
-    tables = tables_for(tokens, params, len(rows.order), job)
-    _copy(old, "vectors", tables.inputs, rows.order)
-    tables.inputs[rows.order[n:], :dim] = fresh_rows(job.seed, dim, n, len(rows.order))
     unigram = np.zeros(len(rows.order), np.int64)
     unigram[:n] = old.unigram
     unigram[rows.place] += np.asarray(tokens.unigram)
-    _take_outputs(tables, old, unigram, rows, params, name, job)
     words = old.words
     if len(rows.fresh):
         both = [old.words.bytes_at(i) for i in range(n)] + [tokens.words.bytes_at(i) for i in rows.fresh.tolist()]
         words = Words.of(both)
+    corpus = _corpus(tokens, words, unigram, rows)
+    ngrams = _ngrams(old, corpus.words, params, name, job)
+    tables = tables_for(tokens, params, ngrams, job)
+    if old.summed and old.word_rows is None:
+        job.note(f"{name}: holds sums of both tables only (--no-state); the input table starts from these")
+    _take_inputs(tables, old, ngrams, rows, params, job.seed)
+    _take_outputs(tables, old, unigram, rows, params, name, job)
     job.note(f"{name}: {n:,} words, {len(tokens.words) - len(rows.fresh):,} of them in the text; "
              f"{len(rows.fresh):,} words appended")  # fmt: skip
     return Beginning(
-        params, options_of(params, old.digest), _corpus(tokens, words, unigram, rows), tables, words, unigram,
-        rows.moved, len(rows.fresh),
+        params, options_of(params, old.digest), corpus, tables, ngrams, words, unigram, rows.moved, len(rows.fresh),
     )  # fmt: skip
+
+
+def _ngrams(old: Vectors, words: Words, params: Word2vecParams, name: str, job: Job) -> NgramRows:
+    """Return the n-gram rows for these words, with all that the file has. UsageError if its n-grams are others."""
+    if old.ngram_rows is None or not isinstance(params, FastTextParams):
+        if isinstance(params, FastTextParams):
+            job.note(f"{name}: has no n-grams; its vectors are the words' own rows, rows of n-grams start at random")
+        return NgramRows.of(words, params)
+    for option in _NGRAMS:
+        if getattr(params, option) != old.options[option]:
+            flag = "--" + option.replace("_", "-")
+            raise UsageError(f"{flag} {getattr(params, option)}: {name} has {old.options[option]}; give {flag} "
+                             f"{old.options[option]}")  # fmt: skip
+    return NgramRows.of(words, params, np.asarray(old.ngram_buckets))
+
+
+def _take_inputs(
+    tables: Tables, old: Vectors, ngrams: NgramRows, rows: Rows, params: Word2vecParams, seed: int
+) -> None:
+    """Take over the input table: rows of words, and of n-grams where both have them; the others are fresh."""
+    n, V, reach = len(old.words), ngrams.words, REACH[params.command]
+    grams = isinstance(params, FastTextParams) and old.ngram_rows is not None
+    own = old.word_rows is not None and (grams or old.summed)
+    _copy(old, "word_rows" if own else "vectors", tables.inputs, rows.order)
+    tables.vectors[rows.order[n:]] = fresh_rows(seed, tables.dim, n, V, reach)
+    fill_fresh(tables, params, seed, V, len(ngrams))
+    if grams:
+        _copy(old, "ngram_rows", tables.inputs, V + np.searchsorted(ngrams.buckets, old.ngram_buckets))
 
 
 def _copy(old: Vectors, member: str, table: Any, order: Ints) -> None:
@@ -145,11 +180,11 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
     Raises
     ------
     UsageError : an option, or the seed, is given and differs; --stop-after lies behind.
-    KindError : the file is no word2vec, was trained on other tokens, or does not hold both tables.
+    KindError : the file is of another method, was trained on other tokens, or does not hold both tables.
     InputError : it is damaged, or memory is short.
     """
     assert params.resume is not None
-    old = interrupted(params.resume, "word2vec", tokens, "; start from it with --init")
+    old = interrupted(params.resume, params.command, tokens, "; start from it with --init")
     name, meta = old.path or params.resume, old.meta
     params = _inherited(params, meta, name)
     inherit_seed(job, meta, name)
@@ -159,18 +194,21 @@ def resumed(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
         raise KindError(f"{name}: has no {outputs} (made with {why}), so it cannot be resumed; a --checkpoint can")
     check_done(params.stop_after, len(old.epoch_loss), name)
     rows = _rows(old.words, tokens.words)
-    tables = tables_for(tokens, params, len(old.words), job)
-    _copy(old, "vectors", tables.inputs, rows.order)
+    unigram = np.asarray(old.unigram)
+    corpus = _corpus(tokens, old.words, unigram, rows)
+    ngrams = _ngrams(old, corpus.words, params, name, job)
+    tables = tables_for(tokens, params, ngrams, job)
+    _take_inputs(tables, old, ngrams, rows, params, job.seed)
     _copy(old, outputs, tables.outputs, rows.order if outputs == "contexts" else np.arange(len(tables.outputs)))
-    stats, unigram = meta["stats"], np.asarray(old.unigram)
+    stats = meta["stats"]
     history = History(
         np.asarray(old.epoch_loss).tolist(), np.asarray(old.epoch_lr).tolist(), list(stats["predictions"]),
         list(stats["words"]), list(stats.get("heldout_loss", [])), list(stats["intervals"]["words"]),
         list(stats["intervals"]["loss"]),
     )  # fmt: skip
+    options = dict(meta["options"]) | {"stop_when_flat": params.stop_when_flat}
     return Beginning(
-        params, dict(meta["options"]), _corpus(tokens, old.words, unigram, rows), tables, old.words, unigram,
-        rows.moved, stats.get("appended"), history,
+        params, options, corpus, tables, ngrams, old.words, unigram, rows.moved, stats.get("appended"), history,
     )  # fmt: skip
 
 

@@ -17,9 +17,10 @@ from embcli.artifacts.schema import Tokens
 from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.kernels.draws import keep_limits, key_of
+from embcli.kernels.spans import train_spans
 from embcli.kernels.training import Course, Text, train_blocks
 from embcli.models.training_plan import Plan, Tables
-from embcli.models.workspace import goal_of, outputs_of_share, room_of, share_of, side_of
+from embcli.models.workspace import goal_of, means_of, outputs_of_share, room_of, share_of, side_of, span_of
 
 #: loss of an epoch is reported for so many parts of it
 INTERVALS = 20
@@ -75,7 +76,10 @@ class Trainer:
         self.goal = goal_of(plan, unigram)
         self.limits = keep_limits(unigram, plan.sample)
         self.held = np.zeros(len(tokens.row_offsets) - 1, np.bool_) if held is None else held
-        self.inputs = side_of(tables.inputs, plan, self.share + 2 * plan.window)
+        lists = tables.lists
+        self.span = span_of(plan, tokens, lists, self.share) if lists else 1
+        self.means = means_of(tables, plan, self.share, self.span) if lists else None
+        self.inputs = side_of(tables.means, plan, self.share + 2 * plan.window, lists.sizes.astype(np.float32))
         self.outputs = side_of(tables.outputs, plan, outputs_of_share(self.goal, self.share))
         self.rooms = [room_of(self.goal, plan, self.share, tables.inputs.shape[1]) for _ in range(job.threads)]
         self.mark = 1
@@ -84,6 +88,11 @@ class Trainer:
     def blocks(self) -> int:
         """Blocks of an epoch."""
         return -(-len(self.tokens.ids) // (self.plan.lanes * self.share))
+
+    @property
+    def spans(self) -> int:
+        """Spans of an epoch, each of ``span`` blocks, the last one perhaps of fewer."""
+        return -(-self.blocks // self.span)
 
     def rate(self, epoch: int, words: int) -> float:
         """Return the learning rate of epoch (from 0) after so many of its tokens."""
@@ -95,31 +104,29 @@ class Trainer:
 
         Raises NumbersError, which names epoch and a lower rate, when the loss or a table is not finite.
         """
-        size, per_block = len(self.tokens.ids), self.plan.lanes * self.share
+        size, per_span = len(self.tokens.ids), self.plan.lanes * self.share * self.span
         course, text = self._course(number), self._text(number)
         whole = np.zeros(2)
         figures = Figures(0.0, 0, size, self.rate(number, size))
-        chunk, start = max(1, 20_000 // per_block), 0
+        chunk, start = max(1, 20_000 // per_span), 0
         for part in range(1, INTERVALS + 1):
-            stop = self.blocks * part // INTERVALS
+            stop = self.spans * part // INTERVALS
             totals = np.zeros((max(self.plan.lanes, self.job.threads), 8))
             while start < stop:
                 end = min(start + chunk, stop)
                 seconds = self._chunk(text, course, start, end, totals)
-                mapped.release(self.tokens.ids, start * per_block, min(end * per_block, size))
+                self._release(start, end)
                 now = whole + totals[:, :2].sum(axis=0)
                 self._check(number, now[0])
-                tell(min(end * per_block, size), now[0] / max(now[1], 1), self.rate(number, min(end * per_block, size)))
+                tell(min(end * per_span, size), now[0] / max(now[1], 1), self.rate(number, min(end * per_span, size)))
                 chunk = max(1, min(int((end - start) * CHUNK / max(seconds, 1e-9)), 4 * chunk))
                 start = end
             sums = totals[:, :2].sum(axis=0)
             if sums[1]:
-                figures.intervals.append((min(stop * per_block, size), float(sums[0] / sums[1])))
+                figures.intervals.append((min(stop * per_span, size), float(sums[0] / sums[1])))
             whole += sums
         self._check(number, whole[0], tables=True)
-        if whole[1] == 0:
-            raise NumbersError("no word has another one in its window: nothing to predict (rows of one word?)")
-        figures.loss, figures.predictions = float(whole[0] / whole[1]), int(whole[1])
+        figures.loss, figures.predictions = float(whole[0] / max(whole[1], 1)), int(whole[1])
         return figures
 
     def _text(self, number: int) -> Text:
@@ -129,28 +136,40 @@ class Trainer:
 
     def _course(self, number: int) -> Course:
         plan, size = self.plan, len(self.tokens.ids)
-        kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window)
-        return Course(*kind, plan.window, self.share, plan.lr, plan.min_lr, number * size, plan.epochs * size)
+        kind = (plan.arch == "cbow", not plan.cbow_sum, plan.fixed_window, plan.turn)
+        walk = (self.blocks, 1) if plan.apart else (1, plan.lanes)
+        return Course(*kind, plan.window, self.share, *walk, plan.lr, plan.min_lr, number * size, plan.epochs * size)
+
+    def _release(self, start: int, end: int) -> None:
+        """Give back the memory of the tokens of spans [start, end), which are mapped."""
+        length = self.share * self.span
+        if not self.plan.apart:
+            start, end, length = start * self.plan.lanes, end * self.plan.lanes, length
+        for lane in range(self.plan.lanes if self.plan.apart else 1):
+            first = lane * self.blocks * self.share
+            mapped.release(self.tokens.ids, first + start * length, first + end * length)
 
     def _chunk(self, text: Text, course: Course, start: int, end: int, totals: NDArray[np.float64]) -> float:
-        """Train blocks [start, end) on all threads; return the seconds it took."""
+        """Train spans [start, end) on all threads; return the seconds it took."""
         step = max(self.inputs.copies.shape[1], self.outputs.copies.shape[1])
-        if self.mark + (end - start + 1) * step > LAST_MARK:
+        spans, first, last = end - start, start * self.span, min(end * self.span, self.blocks)
+        if self.mark + (last - first + 1) * step > LAST_MARK:
             self.inputs.marks.fill(0)
             self.outputs.marks.fill(0)
             self.mark = 1
-        control = np.zeros((end - start, 8), np.int64)
+        control = np.zeros((last - first + (2 * spans if self.means else 0), 8), np.int64)
 
         def work(thread: int) -> None:
-            train_blocks(
-                text, course, self.goal, self.inputs, self.outputs, self.rooms[thread], thread, self.mark, start, end,
-                totals, control,
-            )  # fmt: skip
+            sides, where = (self.inputs, self.outputs, self.rooms[thread], thread, self.mark), (first, last)
+            if self.means:
+                train_spans(text, course, self.goal, self.means, *sides, *where, self.span, totals, control)
+            else:
+                train_blocks(text, course, self.goal, *sides, *where, totals, control)
 
         began = time.perf_counter()
         for _ in self.job.map(work, range(self.job.threads)):
             pass
-        self.mark += (end - start) * step
+        self.mark += (last - first) * step
         return time.perf_counter() - began
 
     def _check(self, number: int, loss: float, tables: bool = False) -> None:

@@ -17,12 +17,13 @@ from embcli.errors import NumbersError
 from embcli.job import Job
 from embcli.models.begin import Beginning, afresh, plan_of
 from embcli.models.heldout import HeldOut
+from embcli.models.resuming import nothing_left
 from embcli.models.takeover import from_file, resumed
 from embcli.models.trainer import Figures, Trainer
 from embcli.models.watch import Watch, is_flat
 from embcli.models.word2vec_plain import Prediction
 from embcli.models.word2vec_plain import explain as predictions_of
-from embcli.spec import Word2vecParams
+from embcli.spec import FastTextParams, Word2vecParams
 
 #: bytes of a table that are put in order at a time
 _PIECE = 1 << 22
@@ -57,9 +58,11 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
     NumbersError : there is nothing to learn, or training diverged.
     """
     (tokens,) = inputs
-    if params.checkpoint is not None:
-        store.check_target(params.checkpoint)
-    begun = _begin(tokens, params, job)
+    return train_from(begin(tokens, params, job), tokens, params, job)
+
+
+def train_from(begun: Beginning, tokens: Tokens, params: Word2vecParams, job: Job) -> Vectors:
+    """Return what ``train`` does, of word2vec or of a method that differs in how it begins."""
     watch = Watch(params.eval, _live(begun)) if params.eval else None
     held = HeldOut(begun.corpus, begun.params, job.seed) if begun.params.heldout else None
     last, done = begun.params.stop_after or begun.params.epochs, len(begun.history.loss)
@@ -72,7 +75,8 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
             if params.checkpoint is not None:
                 _save(begun, tokens, params.checkpoint, job)
     else:
-        job.note(f"{params.resume}: all {done} epochs were done; nothing is trained")
+        job.note(nothing_left(params.resume, done, done < last))
+        last = done
     if done < last:
         job.note(f"the loss fell by less than {begun.params.stop_when_flat:g} of itself: stopped after epoch {done}")
     return _artifact(begun, begun.params.context_vectors is not False, begun.params.state is not False)
@@ -81,12 +85,19 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
 def explain(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> tuple[Tokens, Iterator[Prediction]]:
     """Return the words (as tokens) and the first ``params.explain`` predictions of training, made slowly in float64."""
     (tokens,) = inputs
-    begun = _begin(tokens, params, job)
+    return explain_from(begin(tokens, params, job), params, job)
+
+
+def explain_from(begun: Beginning, params: Word2vecParams, job: Job) -> tuple[Tokens, Iterator[Prediction]]:
+    """Return what ``explain`` does, from any beginning."""
     plan = plan_of(begun.params, job.seed)
     return begun.corpus, predictions_of(begun.corpus, begun.tables, plan, params.explain)
 
 
-def _begin(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
+def begin(tokens: Tokens, params: Word2vecParams, job: Job) -> Beginning:
+    """Return what training starts from: random rows, or the tables of --init or --resume."""
+    if params.checkpoint is not None:
+        store.check_target(params.checkpoint)
     if params.resume is not None:
         return resumed(tokens, params, job)
     return from_file(tokens, params, job) if params.init is not None else afresh(tokens, params, job)
@@ -98,9 +109,11 @@ def _flat(begun: Beginning) -> bool:
 
 
 def _live(begun: Beginning) -> Vectors:
-    """Return the input table as it is, in the order of the tables."""
+    """Return the words' vectors as they are, in the order of the tables."""
     corpus = begun.corpus
-    return Vectors(vectors=begun.tables.inputs[:, : begun.params.dim], words=corpus.words, unigram=corpus.unigram)
+    return Vectors(
+        vectors=begun.tables.words_at(slice(0, begun.ngrams.words)), words=corpus.words, unigram=corpus.unigram
+    )
 
 
 def _epoch(
@@ -116,9 +129,14 @@ def _epoch(
         job.epoch(event | {"words": read, "loss": loss, "lr": rate})
 
     job.epoch(event | {"words": 0, "loss": None, "lr": None})
-    figures = _trained(trainer, number, tell, begun)
-    tell(words, figures.loss, figures.lr)
     history = begun.history
+    figures = _trained(trainer, number, tell, begun)
+    if not figures.predictions:  # a handful of words, most of them left out at random
+        job.note(
+            f"epoch {number}: no pair was drawn; its loss is that of the epoch before (--sample 0 keeps all words)"
+        )
+        figures.loss = history.loss[-1]
+    tell(words, figures.loss, figures.lr)
     history.loss.append(figures.loss)
     history.lr.append(figures.lr)
     history.predictions.append(figures.predictions)
@@ -137,12 +155,14 @@ def _epoch(
 def _trained(trainer: Trainer, number: int, tell: Callable[[int, float, float], None], begun: Beginning) -> Figures:
     """Return the figures of an epoch, or raise NumbersError that names the text and what to do."""
     try:
-        return trainer.epoch(number - 1, tell)
+        figures = trainer.epoch(number - 1, tell)
     except NumbersError as e:
-        hint = ""
-        if begun.params.sample and "nothing to predict" in str(e):
-            hint = f"; --sample {begun.params.sample:g} leaves frequent words out, --sample 0 keeps all"
-        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {e}{hint}") from None
+        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {e}") from None
+    if not figures.predictions and not begun.history.loss:
+        hint = f"; --sample {begun.params.sample:g} leaves frequent words out, --sample 0 keeps all"
+        what = f"no word has another one in its window: nothing to predict{hint if begun.params.sample else ''}"
+        raise NumbersError(f"{begun.corpus.path or 'tokens'}: {what}")
+    return figures
 
 
 def _save(begun: Beginning, tokens: Tokens, path: str, job: Job) -> None:
@@ -150,7 +170,7 @@ def _save(begun: Beginning, tokens: Tokens, path: str, job: Job) -> None:
     made = _artifact(begun, True, True)
     files = {"init": str(begun.options["init"])}
     sources = [(tokens.kind, tokens.digest, tokens.meta)]
-    store.write(made, path, provenance.compose("word2vec", begun.params, job.seed, sources, made, files))
+    store.write(made, path, provenance.compose(begun.params.command, begun.params, job.seed, sources, made, files))
 
 
 def _artifact(begun: Beginning, contexts: bool, nodes: bool) -> Vectors:
@@ -167,11 +187,19 @@ def _artifact(begun: Beginning, contexts: bool, nodes: bool) -> Vectors:
     if params.hogwild:
         stats["reproducible"] = False
     tree = params.loss == "hierarchical"
+    rows = begun.ngrams.words
+    raw: dict[str, Any] = {}
+    if isinstance(params, FastTextParams):
+        raw["word_rows"] = _ordered(lambda at: tables.vectors[at], rows, params.dim, begun.order)
+        raw |= {"ngram_buckets": begun.ngrams.buckets, "ngram_rows": tables.vectors[rows:]}
     return Vectors(
-        vectors=_ordered(tables.inputs, params.dim, begun.order),
+        vectors=_ordered(tables.words_at, rows, params.dim, begun.order),
         words=begun.words,
         unigram=begun.unigram,
-        contexts=_ordered(tables.outputs, params.dim, begun.order) if contexts and not tree else None,
+        contexts=_ordered(lambda at: tables.contexts[at], rows, params.dim, begun.order)
+        if contexts and not tree
+        else None,
+        **raw,
         nodes=tables.outputs[:, : params.dim] if nodes and tree else None,
         epoch_loss=np.array(history.loss, np.float64),
         epoch_lr=np.array(history.lr, np.float64),
@@ -181,12 +209,11 @@ def _artifact(begun: Beginning, contexts: bool, nodes: bool) -> Vectors:
     )
 
 
-def _ordered(table: Any, dim: int, order: Any) -> Any:
-    """Return the rows of a padded table in the order of the artifact."""
-    if order is None:
-        return table[:, :dim]
+def _ordered(rows: Callable[[Any], Any], n: int, dim: int, order: Any) -> Blocks:
+    """Return the rows of n words in the order of the artifact; ``rows`` gives those that it is asked for."""
     step = max(_PIECE // (4 * dim), 1)
-    return Blocks(np.float32, (table[order[a : a + step], :dim] for a in range(0, len(order), step)), (dim,))
+    spans = (slice(a, min(a + step, n)) for a in range(0, n, step))
+    return Blocks(np.float32, (rows(span if order is None else order[span]) for span in spans), (dim,))
 
 
 def objective(params: Word2vecParams) -> str:

@@ -27,7 +27,8 @@ _ALL = (1 << 64) - 1
 class Prediction:
     """One step.
 
-    inputs : rows of the input table whose mean (or sum, or the only one) is the input vector h.  target : the word.
+    inputs : rows of the input table whose mean (or sum, or the only one) is the input vector h; those from V on are of
+    n-grams.  target : the word.
     outputs : rows of the output table that h meets, as words, or inner nodes of the Huffman tree.
     labels : what each should say, 1 or 0.  scores : h . y.  probabilities : softmax over the outputs, or a sigmoid
     each.  loss : nats.  gradient : of the loss by h.  rows, rows_after : the input rows before and after the step.
@@ -86,11 +87,12 @@ def explain(tokens: Tokens, tables: Tables, plan: Plan, count: int) -> Iterator[
         ids, labels = goal.outputs_of(word)
         if not ids:
             continue
-        for rows in [contexts] if plan.arch == "cbow" else [[c] for c in contexts]:
+        for words in [contexts] if plan.arch == "cbow" else [[c] for c in contexts]:
             if count <= 0:
                 return
             count -= 1
-            yield _step(inputs, outputs, plan, tuple(rows), word, ids, labels, rate)
+            rows = tuple(row for w in words for row in tables.rows_of(w))
+            yield _step(inputs, outputs, plan, rows, word, ids, labels, rate)
 
 
 def _step(
@@ -98,7 +100,7 @@ def _step(
     rate: float,
 ) -> Prediction:  # fmt: skip
     """Make one prediction and step: h is scale * sum of rows, and each row takes the whole step of h (see cbow.py)."""
-    scale = 1.0 if plan.cbow_sum or plan.arch == "skipgram" else 1 / len(rows)
+    scale = 1.0 if plan.cbow_sum else 1 / len(rows)
     before, Y, softmax = inputs.take(rows), outputs.take(ids), plan.loss == "softmax"
     h = scale * before.sum(0)
     scores = Y @ h

@@ -46,6 +46,11 @@ class Build:
     axes: Mapping[Axis, str]
 
     @property
+    def kind(self) -> str:
+        """The kind of the artifact."""
+        return self.params.makes() or self.step.writes or ""
+
+    @property
     def needs(self) -> tuple[Build, ...]:
         """The artifacts that must be there before."""
         return (*(each for each in self.inputs if isinstance(each, Build)), *self.files)
@@ -122,9 +127,9 @@ def find(experiment: Experiment, made: Mapping[str, Sequence[Build]], text: Any,
 
 def kinds_fit(step: Step, source: Build | str) -> None:
     """Raise KindError if a step does not read what another one writes."""
-    if isinstance(source, Build) and source.step.writes not in step.reads:
-        due = " or ".join(step.reads)
-        raise KindError(f"inputs: {step.name} reads {due}, and step {source.of} makes {source.step.writes}")
+    if isinstance(source, Build) and source.kind not in step.reads:
+        due = f"{', '.join(step.reads[:-1])} or {step.reads[-1]}" if len(step.reads) > 1 else step.reads[0]
+        raise KindError(f"inputs: {step.name} reads {due}, and step {source.of} makes {source.kind}")
 
 
 def enough(step: Step, kinds: Sequence[str], what: str = "inputs") -> None:
@@ -217,7 +222,7 @@ def _build(
         raise UsageError(f"inputs: {entry.step.name} takes one, found {len(inputs)}")
     for each in inputs:
         kinds_fit(entry.step, each)
-    enough(entry.step, [each.step.writes or "" if isinstance(each, Build) else "" for each in inputs])
+    enough(entry.step, [each.kind if isinstance(each, Build) else "" for each in inputs])
     values = dict(options)
     seed = values.pop("seed", experiment.seed if entry.seed is None else entry.seed)
     for key in dict.fromkeys(key for key, _ in files):

@@ -33,6 +33,7 @@ _OF_THE_RUN = {
 #: options that print instead of building, or build instead of printing
 _MISPLACED = {
     "bpe-train": ("explain",), "encode": ("text", "count"), "cooc": ("top",), "word2vec": ("explain",),
+    "fasttext": ("explain",), "attend": ("given", "sample", "candidates", "word", "html", "svg", "tsv"),
     "neighbors": ("all",), "info": ("words",),
 }  # fmt: skip
 #: options by which a run on the command line stops and goes on

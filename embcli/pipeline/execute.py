@@ -18,11 +18,16 @@ from embcli.spec import Step, recorded
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step made: the kind and digest of its artifact, and the meta that stands in it."""
+    """What a step made: the kind and digest of its artifact, and the meta that stands in it.
+
+    ``artifact`` is what the step returned, whose blocks are consumed, and ``given`` what it read.
+    """
 
     kind: str
     digest: str
     meta: dict[str, Any]
+    artifact: Any
+    given: list[Any]
 
 
 def load(step: Step) -> Any:
@@ -49,7 +54,7 @@ def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> O
     if step.reads == ("text",):
         meta["inputs"] = job.sources  # of which there may be more when the artifact has been written
     digest = store.write(artifact, out, meta)
-    return Outcome(artifact.kind, digest, meta)
+    return Outcome(artifact.kind, digest, meta, artifact, given)
 
 
 def _file_digests(params: Any) -> dict[str, str]:

@@ -18,6 +18,9 @@ from embcli.report.tables import Column, Table
 if TYPE_CHECKING:  # the commands that print need no plan
     from embcli.pipeline.plan import Report
 
+#: the kinds whose rows are searched and measured
+SEARCHED = ("vectors", "counts", "model", "context")
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -39,7 +42,7 @@ def neighbors_report(
 
     Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
     """
-    artifacts = [store.read(path, ("vectors", "counts"), command="neighbors") for path in paths]
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
     check_weight([artifact.kind for artifact in artifacts], params)
     return answered(artifacts, queries, params, job, names)
 
@@ -65,7 +68,7 @@ def check_weight(kinds: Sequence[str], params: Any) -> None:
 
 def eval_report(paths: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
     """Return how artifacts do on similarity and analogy files, and what their geometry is like."""
-    artifacts = [store.read(path, ("vectors", "counts"), command="eval") for path in paths]
+    artifacts = [store.read(path, SEARCHED, command="eval") for path in paths]
     parts: list[Callable[[str], Sequence[Table]]] = []
     if params.similarity or params.analogies:
         from embcli.query.evaluate import evaluate
@@ -90,7 +93,9 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
     for path, name in zip(paths, names, strict=True):
         members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
-        if params.pair or params.top:
+        if params.ngrams:
+            tables += [ngram_table(artifact, word, name) for word in params.ngrams]
+        elif params.pair or params.top:
             tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
         else:
             tables += description_tables(description(path, artifact, members, params), name)
@@ -115,6 +120,19 @@ def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
     if params.top:
         rows += heaviest_pairs(artifact, params.top, name)
     return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+
+
+def ngram_table(artifact: Any, word: str, name: str) -> Table:
+    """Return the rows that a word is the mean of: itself, if it is in the vocabulary, and its n-grams."""
+    from embcli.query.info import ngrams
+
+    found = ngrams(artifact, word, name)
+    columns = [Column("fragment"), *(Column(key, "right") for key in ("hash", "bucket", "row", "norm"))]
+    rows = [list(part.values()) for part in found["parts"]]
+    zeros = sum(part["row"] is None for part in found["parts"])
+    what = "the word's own row and those of its n-grams" if found["known"] else "the rows of its n-grams: it is unseen"
+    notes = [f"the mean of {found['terms']:,} rows, {what}" + (f"; {zeros:,} of them are zeros" if zeros else "")]
+    return Table(word, columns, rows, notes)
 
 
 def lines_of(path: str) -> list[str]:
@@ -143,7 +161,7 @@ def answer(report: Report, job: Job) -> Shown:
     return info_report(report.paths, report.params, report.names)
 
 
-def labelled(table: Table, **labels: Any) -> Table:
+def labelled(table: Table, /, **labels: Any) -> Table:
     """Return a table with further columns before its own, the same in every row: for JSON lines of several reports."""
     columns = [*(Column(name) for name in labels), *table.columns]
     return Table(table.title, columns, [[*labels.values(), *row] for row in table.rows], table.notes)

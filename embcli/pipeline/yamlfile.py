@@ -47,6 +47,17 @@ def read(path: str, settings: Sequence[str] = ()) -> dict[Any, Any]:
         return dict(_Substitution(values).of(loaded))
 
 
+def mapping(path: str, what: str) -> dict[Any, Any]:
+    """Return the mapping that a YAML file holds, without variables; ``what`` says what should be in it.
+
+    Raises as ``read`` does.
+    """
+    loaded = _load(_text(path), path)
+    if not isinstance(loaded, dict):
+        raise UsageError(f"{show(path)}: expected a mapping of {what}, found {type(loaded).__name__}")
+    return loaded
+
+
 @contextmanager
 def within(where: str) -> Iterator[None]:
     """Let an expected failure say where in the file it arose."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import InputError, KindError
 from embcli.query.lookup import heads
+from embcli.query.resolve import Compose
+from embcli.query.subwords import Subwords
 from embcli.query.topk import Floats, Ints, Scored, Sum
 
 #: a block has this many rows, fewer where they are long
@@ -30,6 +32,8 @@ class DenseRows:
     word is folded in as a document of this one word at w S^-1, up to its idf (Deerwester et al. 1990, section 4.3).
     Likewise a document is folded in among words, as a word of this one document, at d S^-1.
 
+    Where words have character n-grams, ``compose`` makes a row behind all others for a word that is not among them.
+
     Raises KindError if the artifact has not the table that is asked for.
     """
 
@@ -42,16 +46,22 @@ class DenseRows:
         if table == "documents" and artifact.documents is None:
             raise KindError(f"{name}: has no documents; make them from counts with 'embcli cooc --context document'")
         if table in ("output", "sum") and artifact.contexts is None:
-            raise KindError(f"{name}: has no contexts, so there is no --table {table}; use --table input")
+            tied = "its output rows are its token rows (--tie)" if artifact.options.get("tie") else "has no contexts"
+            raise KindError(f"{name}: {tied}, so there is no --table {table}; use --table input")
         self.name = name
         self.counts: Any = None if table == "documents" else artifact.unigram
-        self._tables = {
-            "input": [artifact.vectors], "output": [artifact.contexts], "sum": [artifact.vectors, artifact.contexts],
-            "documents": [artifact.documents],
-        }[table]  # fmt: skip
+        self._tables = [artifact.documents] if table == "documents" else artifact.addends(table)
         self.shape: tuple[int, int] = self._tables[0].shape
         self.words = self.names = artifact.words
+        if artifact.text.get("unit") == "texts":  # text17: the first words
+            self.names = heads(artifact.words)
         self.also: Words | None = None
+        self.compose: Compose | None = None
+        self._composed: dict[str, tuple[int, str]] = {}
+        self._subwords = Subwords.of(artifact) if table == "input" else None
+        if self._subwords is not None:
+            self.compose, self._others = self._compose, np.empty((0, self.shape[1]), np.float32)
+            self._shrink = np.ones(self.shape[1])
         if artifact.documents is not None and artifact.labels is not None:
             self._folding(artifact, artifact.labels, table == "documents")
 
@@ -71,6 +81,17 @@ class DenseRows:
             self.also, self._others = artifact.words, artifact.vectors
         else:
             self.also, self._others = called, artifact.documents
+
+    def _compose(self, word: str) -> tuple[int, str]:
+        """Return the new row of a word composed of its n-grams and what to say of it; -1 and why if there is none."""
+        if word not in self._composed and self._subwords is not None:
+            vector, note = self._subwords.unseen(word)
+            row = -1
+            if vector is not None:
+                row = self.shape[0] + len(self._others)
+                self._others = np.concatenate([self._others, self._sound([vector[None]])])
+            self._composed[word] = row, note
+        return self._composed[word]
 
     def take(self, rows: Ints | slice) -> NDArray[np.float32]:
         """Return the given rows; a float32 array, mapped or copied.
@@ -131,7 +152,9 @@ class DenseRows:
         return np.stack(probes)
 
     def block(self, start: int, stop: int) -> DenseBlock:
-        """Return rows start..stop, ready to be scored."""
+        """Return rows start..stop, ready to be scored; composed ones too, apart from the others."""
+        if start >= self.shape[0]:
+            return DenseBlock(self._others[start - self.shape[0] : stop - self.shape[0]])
         return DenseBlock(self.take(slice(start, stop)))
 
 

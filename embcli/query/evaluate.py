@@ -17,8 +17,10 @@ from embcli.query.analogies import solve
 from embcli.query.evalfiles import Pairs, Questions, read_pairs, read_questions
 from embcli.query.lexicon import Lexicon
 from embcli.query.misses import Miss, missed
+from embcli.query.resolve import lowered
 from embcli.query.similarity import SimilarityResult, correlate
 from embcli.query.space import Space, open_space
+from embcli.query.tables import as_vectors
 from embcli.query.topk import Best
 from embcli.spec import EvalParams, NeighborsParams
 
@@ -80,7 +82,7 @@ def evaluate(
     Parameters
     ----------
     artifacts
-        Opened ``Vectors`` or ``Counts``; rows of counts are weighted as ``params.weight`` says.
+        Opened ``Vectors``, ``Counts`` or ``Model``; rows of counts are weighted as ``params.weight`` says.
     params
         ``restrict`` leaves only so many of the most frequent words, for questions and for answers; see Lexicon for
         ``case``.
@@ -103,11 +105,13 @@ def evaluate(
     Notes
     -----
     A pair or a question with an unknown word is skipped and counted. A word whose row is all zeros has no direction
-    and counts as unknown.
+    and counts as unknown. In pairs, a word that is not in the vocabulary of a model with character n-grams is composed
+    of their rows and known; in questions it is not, since their answers are words of the vocabulary.
     """
     params.check()
     if params.weight is not None and not any(isinstance(artifact, Counts) for artifact in artifacts):
         raise UsageError(f"--weight {params.weight}: weighs counts, and there are none; leave it out")
+    artifacts = [as_vectors(artifact) for artifact in artifacts]
     called = [names[i] if i < len(names) else a.path or f"artifact {i + 1}" for i, a in enumerate(artifacts)]
     if files is None:
         files = [*map(read_pairs, params.similarity), *map(read_questions, params.analogies)]
@@ -119,7 +123,7 @@ def evaluate(
                 f"{name}: its rows are documents, not words; run 'embcli svd {name} -o vectors.npz' and evaluate that"
             )
         space = open_space(artifact, NeighborsParams(table=params.table, weight=params.weight), name, job)
-        _score(space, at, pairs, questions, params, job, found)
+        _score(space, at, pairs, questions, params, job, found, lowered(artifact))
     scored = sum(s.scored for s in found.similarity) + sum(a.scored for a in found.analogies)
     if (pairs or questions) and not scored:
         raise InputError(_nothing([*pairs, *questions], found, params))
@@ -128,7 +132,7 @@ def evaluate(
 
 def _score(
     space: Space, at: int, pairs: Sequence[Pairs], questions: Sequence[Questions], params: EvalParams, job: Job,
-    found: Evaluation,
+    found: Evaluation, lower: bool,
 ) -> None:  # fmt: skip
     """Add the figures of one artifact."""
     wanted = {word for file in pairs for words in (file.lefts, file.rights) for word in words}
@@ -141,7 +145,10 @@ def _score(
         lexicon.forget(row)
     found.zeros.append(len(empty))
     found.words.append(lexicon.size)
-    found.similarity.extend(correlate(space, lexicon, probes, file, at) for file in pairs)
+    unseen = _unseen(space, lexicon, pairs, lower)
+    made = sorted(set(unseen.values()))
+    probes |= dict(zip(made, space.probes([((1,), (row,)) for row in made], True), strict=True))
+    found.similarity.extend(correlate(space, lexicon, probes, file, at, unseen) for file in pairs)
     methods = ("add", "mul") if params.method == "both" else (params.method,)
     for file in questions:
         known = [i for i, quad in enumerate(file.quads) if all(lexicon.row(word) >= 0 for word in quad)]
@@ -158,6 +165,16 @@ def _score(
                     at, file.name, sections,
                 )
             )  # fmt: skip
+
+
+def _unseen(space: Space, lexicon: Lexicon, pairs: Sequence[Pairs], lower: bool) -> dict[str, int]:
+    """Return the rows of the pairs' words that are in no vocabulary and could be composed."""
+    words = {word for file in pairs for words in (file.lefts, file.rights) for word in words if lexicon.row(word) < 0}
+    if space.compose is None or not words:
+        return {}
+    there = Lexicon(space.words, None, words, lexicon.fold, None)  # but for --restrict
+    composed = {word: space.compose(word.lower() if lower else word)[0] for word in words if there.row(word) < 0}
+    return {word: row for word, row in composed.items() if row >= 0}
 
 
 def _right(lexicon: Lexicon, quads: Sequence[Sequence[str]], best: Best) -> list[bool]:

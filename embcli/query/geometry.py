@@ -18,6 +18,7 @@ from embcli.query.dense import DenseRows
 from embcli.query.space import open_space
 from embcli.query.spectrum import Spectrum, moments, spectrum
 from embcli.query.starts import start_of
+from embcli.query.tables import as_vectors
 from embcli.query.undertrained import Ranking, undertrained
 from embcli.spec import EvalParams, NeighborsParams
 
@@ -49,7 +50,7 @@ def geometry(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names:
     Parameters
     ----------
     artifacts
-        Opened ``Vectors``.
+        Opened ``Vectors``, or a ``Model``: its token rows, or its output rows; or contextual states.
     params
         ``geometry``, ``clusters``, ``table``, ``restrict`` (first N rows only), ``undertrained``, ``top``, ``seed``.
     job
@@ -65,7 +66,7 @@ def geometry(artifacts: Sequence[Artifact], params: EvalParams, job: Job, names:
         If an artifact is damaged, holds numbers that are not finite, or memory is short.
     """
     found = []
-    for at, artifact in enumerate(artifacts):
+    for at, artifact in enumerate(map(as_vectors, artifacts)):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
         found.append(_measure(at, _vectors(artifact, name), name, params, job))
     return found

@@ -19,6 +19,7 @@ from embcli.query.dense import NUMBERS, DenseRows, exact_scores
 from embcli.query.points import Points
 from embcli.query.scan import Plan, scan
 from embcli.query.space import Space, open_space
+from embcli.query.tables import as_vectors
 from embcli.query.tiles import Lists, nbytes, search
 from embcli.query.topk import Floats, Ints, Sum, keep_best
 from embcli.spec import NeighborsParams
@@ -36,7 +37,8 @@ def graph(inputs: Sequence[Artifact], params: NeighborsParams, job: Job) -> Knn:
     Parameters
     ----------
     inputs
-        One opened ``Vectors`` or ``Counts``. Counts are searched without matrix products, which is slow.
+        One opened ``Vectors``, ``Counts``, ``Model`` or ``Context``. Counts are searched without matrix products,
+        which is slow.
     params
         ``top``, ``metric``, ``table``, ``weight``, ``restrict``, ``min_score`` and ``include_inputs`` mean what they
         mean for a single word.
@@ -54,7 +56,7 @@ def graph(inputs: Sequence[Artifact], params: NeighborsParams, job: Job) -> Knn:
     InputError : an input holds numbers that no step writes, or memory is short.
     """
     params.check()
-    (artifact,) = inputs
+    artifact = as_vectors(*inputs)
     space = open_space(artifact, params, artifact.path or "artifact", job)
     n = space.shape[0]
     k = _lowered(params, n, job)

@@ -12,6 +12,7 @@ from embcli.artifacts.build import member_of
 from embcli.artifacts.schema import Artifact, Counts, Knn, Tokenizer, Tokens, Vectors, Words, readable
 from embcli.errors import InputError, KindError
 from embcli.query.lookup import find, heads, suggest, words_at
+from embcli.query.subwords import Subwords
 from embcli.spec import InfoParams
 
 #: words, cells and numbers of a first row that are shown
@@ -21,7 +22,7 @@ _WORDS, _CELLS, _NUMBERS = 12, 5, 6
 def facts_of(artifact: Artifact) -> dict[str, Any]:
     """Return of an opened artifact what the store says about a file: for stdin, which cannot be read twice."""
     members = []
-    for name in artifact.members:
+    for name in artifact.names():
         array = member_of(artifact, name)
         if array is not None:
             members.append({"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "bytes": array.nbytes})
@@ -133,6 +134,41 @@ def _first_knn(knn: Knn, rows: int) -> list[dict[str, Any]]:
 _FIRST: dict[type, Callable[[Any, int], list[dict[str, Any]]]] = {
     Tokenizer: _first_merges, Tokens: _first_tokens, Counts: _first_counts, Vectors: _first_vectors, Knn: _first_knn,
 }  # fmt: skip
+
+
+def ngrams(artifact: Artifact | None, word: str, name: str) -> dict[str, Any]:
+    """Return how a word is composed of its own row and of its character n-grams.
+
+    ``word``, ``known`` (in the vocabulary), ``terms`` (rows that the mean is of), ``vector`` (d numbers), and
+    ``parts``: ``fragment`` (bytes that are no UTF-8 as escapes), ``hash``, ``bucket``, ``row`` (of ngram_rows, None:
+    zeros), ``norm``. The word's own row is the first part, without hash and bucket.
+
+    Raises KindError if the artifact has no n-grams, InputError for a word that has nothing to be composed of.
+    """
+    made = Subwords.of(artifact) if isinstance(artifact, Vectors) else None
+    if made is None or not isinstance(artifact, Vectors):
+        raise KindError(
+            f"{name}: has no character n-grams; 'embcli fasttext tokens.npz -o vectors.npz' makes vectors of them"
+        )
+    found = made.spell(word)
+    if found.row < 0 and not found.parts:
+        raise InputError(f"{name}: the word {word!r} is not in the vocabulary, and {made.unseen(word)[1]}")
+    parts: list[dict[str, Any]] = []
+    if found.row >= 0:
+        own = {"fragment": word, "hash": None, "bucket": None, "row": found.row}
+        parts.append(own | {"norm": _norm(artifact.word_rows[found.row])})
+    for part, row in zip(found.parts, found.rows, strict=True):
+        of_part = {"fragment": readable(part.data), "hash": part.hash, "bucket": part.bucket}
+        of_part |= {"row": row, "norm": _norm(artifact.ngram_rows[row])} if row >= 0 else {"row": None, "norm": 0.0}
+        parts.append(of_part)
+    vector = [float(f"{x:.9g}") for x in found.vector.tolist()]
+    return {"word": word, "known": found.row >= 0, "terms": len(parts), "vector": vector, "parts": parts}
+
+
+def _norm(row: Any) -> float:
+    """Return the length of a row, as precisely as float32 can tell it."""
+    wide = np.asarray(row, np.float64)
+    return float(f"{np.sqrt((wide * wide).sum()):.7g}")
 
 
 def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]]:

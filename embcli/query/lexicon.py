@@ -37,7 +37,7 @@ class Lexicon:
     ) -> None:
         self.size = min(restrict or len(words), len(words))
         self.limit, self.allowed = self.size, None
-        self._fold = fold
+        self.fold = fold
         self._places: NDArray[np.int64] | None = None
         if counts is not None and len(counts) and (np.diff(counts) > 0).any():
             order = np.argsort(-np.asarray(counts), kind="stable")
@@ -49,7 +49,7 @@ class Lexicon:
 
     def form(self, word: str) -> str:
         """Return what is compared of a word."""
-        return word.casefold() if self._fold else word
+        return word.casefold() if self.fold else word
 
     def rows(self, word: str) -> list[int]:
         """Return the rows that a word may mean, the most frequent first; empty if it is unknown."""

@@ -15,12 +15,19 @@ from embcli.artifacts.schema import Words
 
 #: words looked at in one go, so that temporaries stay small
 _SPAN = 1 << 16
+#: characters of a word that messages show
+_SHOWN = 60
 #: how many words are compared letter by letter: those that share most letters, the more frequent first
 _COMPARED = 2_000
 #: an odd number with a random look: the base of the polynomial that tells words apart
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 #: byte -> one of 32 bits, the same for a small and a capital letter of ASCII
 _LETTER = (np.uint32(1) << (np.arange(256, dtype=np.uint32) & np.uint32(31))).astype(np.uint32)
+
+
+def shortened(word: str) -> str:
+    """Return a word as messages name it: a very long one cut, with its length."""
+    return word if len(word) <= _SHOWN else f"{word[:_SHOWN]}... ({len(word):,} characters)"
 
 
 def find(words: Words, wanted: Iterable[str]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from embcli.query.lookup import words_at
 from embcli.query.resolve import Resolved, Unknown, in_pieces, lowered, resolve
 from embcli.query.scan import Plan, scan
 from embcli.query.space import Space, open_space
+from embcli.query.tables import as_vectors
 from embcli.query.topk import Best, Sum
 from embcli.spec import NeighborsParams
 
@@ -69,7 +70,7 @@ def search(
     Parameters
     ----------
     artifacts
-        Opened ``Vectors`` or ``Counts``.
+        Opened ``Vectors``, ``Counts``, ``Model`` (token rows, output rows) or ``Context`` (contextual states).
     queries
         Each a word, or an expression (see expression.parse).
     params
@@ -84,7 +85,8 @@ def search(
     One answer a query and artifact: all artifacts' answers to the first query, then to the second. A query with an
     unknown word is answered by the list of its unknown words. Where rows are documents, a query names one by what
     stands before the colon of its label (doc17), or words, each of which is a document of this one word; where
-    documents belong to the vectors of words, such a name is taken as a word of this one document.
+    documents belong to the vectors of words, such a name is taken as a word of this one document. A word that a model
+    with character n-grams has not seen is composed of their rows, which a note says.
 
     Raises
     ------
@@ -104,10 +106,10 @@ def search(
     """
     params.check()
     answers = []
-    for at, artifact in enumerate(artifacts):
+    for at, artifact in enumerate(map(as_vectors, artifacts)):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
         space = open_space(artifact, params, name, job)
-        looked_up = resolve(space.names, queries, lowered(artifact), in_pieces(artifact), space.also)
+        looked_up = resolve(space.names, queries, lowered(artifact), in_pieces(artifact), space.also, space.compose)
         found = [_folded(one, space) for one in looked_up]
         if params.centroid:
             note = f"the mean of all {space.shape[0]:,} rows as they stand"
@@ -118,7 +120,9 @@ def search(
 
 
 def _folded(asked: Resolved, space: Space) -> Resolved:
-    """Return a query with a note for each of its terms that is no row of the space but can be asked for."""
+    """Return a query with a note for each of its terms that is no row of the space but folded in."""
+    if space.also is None:
+        return asked
     this, other = ("word", "document") if space.counts is None else ("document", "word")
     terms = [term for term, row in zip(asked.terms, asked.rows, strict=True) if row >= space.shape[0]]
     more = [f"{term.word!r} is a {this}: taken as a {other} of this one {this}" for term in terms]

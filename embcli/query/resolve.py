@@ -11,16 +11,22 @@ from embcli.query.lookup import find, suggest
 
 #: suggestions are looked for as many unknown words; a list of queries in another language would take minutes
 _SUGGESTED = 20
+#: makes a row of its own for a word that is in no vocabulary: the row and how it was made, or -1 and why it was not
+Compose = Callable[[str], tuple[int, str]]
 #: suggestions for one word
 _NEAR = 3
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A word that the vocabulary lacks, and words that may have been meant, the likeliest first."""
+    """A word that the vocabulary lacks, words that may have been meant, the likeliest first, and why none was composed.
+
+    ``why`` is empty where words have no n-grams to compose them of.
+    """
 
     word: str
     suggestions: tuple[str, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,12 @@ def in_pieces(artifact: Artifact) -> bool:
 
 
 def resolve(
-    words: Words, queries: Sequence[str], lower: bool, pieces: bool = False, also: Words | None = None
+    words: Words,
+    queries: Sequence[str],
+    lower: bool,
+    pieces: bool = False,
+    also: Words | None = None,
+    compose: Compose | None = None,
 ) -> list[Resolved]:
     """Return each query with its words looked up.
 
@@ -61,7 +72,7 @@ def resolve(
     the text was lower-cased. If ``pieces`` says that the words are tokens of a byte-pair encoding, a word first means
     the token with a space before it, or with the mark of a word's end; ##word is the token inside words. A note says
     what was taken if it is not what was written. What is not in ``words`` is looked for in ``also``, whose rows stand
-    behind those of ``words``.
+    behind those of ``words``; what is in neither is made by ``compose``, if it can.
     """
     asked = {query for q in queries for query in (q, q.strip(), *_words(q))}
     asked |= {form for word in asked for form, _ in _forms(word, lower, pieces)}
@@ -70,15 +81,21 @@ def resolve(
         rows = {word: len(words) + row for word, row in find(also, asked - rows.keys()).items()} | rows
     hinted: dict[str, Unknown] = {}
 
-    def unknown(word: str) -> Unknown:
+    def unknown(word: str, why: str) -> Unknown:
         if word not in hinted:
             near = suggest(words, word) if len(hinted) < _SUGGESTED else []
             if also is not None and len(hinted) < _SUGGESTED:
                 near += [other for other in suggest(also, word) if other not in near]
-            hinted[word] = Unknown(word, tuple(near[:_NEAR]))
+            hinted[word] = Unknown(word, tuple(near[:_NEAR]), why)
         return hinted[word]
 
-    return [_resolve(query, rows, lambda word: _forms(word, lower, pieces), unknown) for query in queries]
+    def missing(word: str) -> tuple[str, int, str] | Unknown:
+        """Return the form of which a word is composed, its row and a note; or the unknown word."""
+        form = word.lower() if lower else word
+        row, note = compose(form) if compose else (-1, "")
+        return (form, row, f"{word!r} is not in the vocabulary: {note}") if row >= 0 else unknown(word, note)
+
+    return [_resolve(query, rows, lambda word: _forms(word, lower, pieces), missing) for query in queries]
 
 
 def _forms(word: str, lower: bool, pieces: bool) -> list[tuple[str, str]]:
@@ -102,16 +119,25 @@ def _words(query: str) -> list[str]:
 
 
 def _resolve(
-    query: str, rows: dict[str, int], forms: Callable[[str], list[tuple[str, str]]], unknown: Callable[[str], Unknown]
+    query: str,
+    rows: dict[str, int],
+    forms: Callable[[str], list[tuple[str, str]]],
+    missing: Callable[[str], tuple[str, int, str] | Unknown],
 ) -> Resolved:
-    terms, missing, notes = [], [], []
+    terms, found, unknown, notes = [], [], [], []
     for term in parse(query, rows.__contains__):
         form, why = next(((form, why) for form, why in forms(term.word) if form in rows), ("", ""))
+        row = rows.get(form, -1) if form else -1
         if not form:
-            missing.append(unknown(term.word))
+            made = missing(term.word)
+            if isinstance(made, Unknown):
+                unknown.append(made)
+            else:
+                form, row, note = made
+                notes.append(note)
         elif why:
             inside = f"; ##{term.word} is the one inside words" if term.word in rows and form.startswith(" ") else ""
             notes.append(f"{term.word!r} was looked up as {form!r}: {why}{inside}")
         terms.append(Term(term.sign, form or term.word))
-    found = tuple(rows.get(term.word, -1) for term in terms)
-    return Resolved(query, tuple(terms), found, tuple(missing), tuple(notes))
+        found.append(row)
+    return Resolved(query, tuple(terms), tuple(found), tuple(unknown), tuple(notes))

@@ -18,8 +18,9 @@ from embcli.query.topk import Floats
 class SimilarityResult:
     """How the cosines of one artifact agree with one file.
 
-    ``artifact`` is its place among the artifacts. Of ``total`` pairs ``scored`` have both words. ``spearman`` and
-    ``pearson`` are in [-1, 1], None where they do not exist: fewer than two pairs, or all scores equal.
+    ``artifact`` is its place among the artifacts. Of ``total`` pairs ``scored`` have both words, ``composed`` of them
+    with a word that is not in the vocabulary and was composed of its n-grams. ``spearman`` and ``pearson`` are in
+    [-1, 1], None where they do not exist: fewer than two pairs, or all scores equal.
     """
 
     artifact: int
@@ -28,22 +29,29 @@ class SimilarityResult:
     scored: int
     spearman: float | None
     pearson: float | None
+    composed: int = 0
 
 
 def correlate(
-    space: Space, lexicon: Lexicon, probes: Mapping[int, Any], pairs: Pairs, artifact: int
+    space: Space, lexicon: Lexicon, probes: Mapping[int, Any], pairs: Pairs, artifact: int, unseen: Mapping[str, int]
 ) -> SimilarityResult:
     """Return the SimilarityResult of one file: pairs with an unknown word are skipped, double pairs count twice.
 
-    ``probes`` has the unit vector of every row that ``lexicon`` knows, as ``space.probes`` makes it.
+    ``probes`` has the unit vector of every row that ``lexicon`` knows and of those of ``unseen``, words that were
+    composed, as ``space.probes`` makes it.
     """
-    rows = [(lexicon.row(a), lexicon.row(b)) for a, b in zip(pairs.lefts, pairs.rights, strict=True)]
+
+    def row(word: str) -> int:
+        return unseen.get(word, lexicon.row(word))
+
+    rows = [(row(a), row(b)) for a, b in zip(pairs.lefts, pairs.rights, strict=True)]
     known = [i for i, (a, b) in enumerate(rows) if a >= 0 and b >= 0]
     found = cosines(space, probes, [rows[i] for i in known])
     people = np.array(pairs.scores)[known]
     found = np.round(found, 6) + 0.0  # so that a tie is a tie, and a negative zero positive
     rank = pearson(ranks(people), ranks(found))
-    return SimilarityResult(artifact, pairs.name, len(rows), len(known), rank, pearson(people, found))
+    composed = sum(pairs.lefts[i] in unseen or pairs.rights[i] in unseen for i in known)
+    return SimilarityResult(artifact, pairs.name, len(rows), len(known), rank, pearson(people, found), composed)
 
 
 def cosines(space: Space, probes: Mapping[int, Any], pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -12,6 +12,7 @@ from embcli.counts.weighting import automatic
 from embcli.errors import InputError, KindError
 from embcli.job import Job
 from embcli.query.dense import DenseRows
+from embcli.query.resolve import Compose
 from embcli.query.sparse import SparseRows
 from embcli.query.topk import Scored, Sum
 from embcli.spec import NeighborsParams
@@ -29,14 +30,16 @@ class Space(Protocol):
 
     ``names`` are what queries call the rows, ``words`` what lists call them (of documents more than the name). Rows
     from shape[0] on are points that can be asked for and are never listed: those of ``also``, in their order, such as
-    words among documents. ``shape`` is (rows, dimensions), ``counts`` the words' frequencies (None where rows are no
-    words), ``group`` how many probes may be kept at a time, ``batch`` how many are scored at a time.
+    words among documents, or those that ``compose`` made of words that are not here. ``shape`` is (rows, dimensions),
+    ``counts`` the words' frequencies (None where rows are no words), ``group`` how many probes may be kept at a time,
+    ``batch`` how many are scored at a time.
     """
 
     name: str
     words: Words
     names: Words
     also: Words | None
+    compose: Compose | None
     counts: Any
     shape: tuple[int, int]
     group: int
@@ -72,7 +75,7 @@ def open_space(artifact: Artifact, params: NeighborsParams, name: str, job: Job)
     elif isinstance(artifact, Counts):
         space = SparseRows(artifact, params.table, params.weight or automatic(artifact), name, job)
     else:
-        raise KindError(f"{name}: expected kind 'vectors' or 'counts', found {artifact.kind!r}")
+        raise KindError(f"{name}: expected kind 'vectors', 'counts', 'model' or 'context', found {artifact.kind!r}")
     if any((np.diff(words.offsets) < 0).any() for words in (space.words, space.also) if words is not None):
         raise InputError(f"{name}: damaged: the offsets of its words go backwards; make the file again")
     return space

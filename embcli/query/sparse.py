@@ -17,6 +17,7 @@ from embcli.counts.weighting import Cells
 from embcli.errors import InputError, KindError
 from embcli.job import Job
 from embcli.query.lookup import heads
+from embcli.query.resolve import Compose
 from embcli.query.topk import Floats, Ints, Scored, Sum
 
 #: rows of a block at most: it has a score for each
@@ -54,6 +55,7 @@ class SparseRows:
         self.name, self._counts, self._weight = name, artifact, weight
         self.words = self.names = artifact.words
         self.also: Words | None = None
+        self.compose: Compose | None = None
         self.counts = artifact.unigram if artifact.rows is None else None
         if artifact.rows is not None:
             self.words, self.names, self.also = artifact.rows, heads(artifact.rows), artifact.words

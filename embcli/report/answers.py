@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from embcli.query.lookup import shortened
 from embcli.query.neighbors import Answer, Neighbor
 from embcli.report.display import shown
 from embcli.report.tables import Column, Table
@@ -100,7 +101,8 @@ def unanswered(answers: Sequence[Answer], names: Sequence[str]) -> list[str]:
     lines = []
     for answer in answers:
         for unknown in answer.unknown:
-            line = f"{names[answer.artifact]}: unknown word '{shown(unknown.word)}'"
+            line = f"{names[answer.artifact]}: unknown word '{shown(shortened(unknown.word))}'"
+            line += f", and {unknown.why}" if unknown.why else ""
             if unknown.suggestions:
                 line += f"; did you mean {', '.join(shown(word) for word in unknown.suggestions)}?"
             elif unknown.word.startswith("--"):

@@ -22,10 +22,11 @@ def description_tables(found: Mapping[str, Any], name: str) -> list[Table]:
 def _losses(found: Mapping[str, Any]) -> Table:
     """Return the loss of each epoch, what it is the loss of, and the rate at its end."""
     stats = found["stats"] or {}
-    series = {"loss": found["loss"], "held out": stats.get("heldout_loss"), "rate": found.get("rate")}
+    measure = "cost" if "cost" in stats else "loss"
+    series = {measure: found["loss"], "held out": stats.get("heldout_loss"), "rate": found.get("rate")}
     kept = {name: values for name, values in series.items() if values}
     rows = [(epoch, *values) for epoch, values in enumerate(zip(*kept.values(), strict=False), 1)]
-    title = f"loss ({stats['objective']})" if "objective" in stats else "loss"
+    title = f"{measure} ({stats['objective']})" if "objective" in stats else measure
     return Table(title, [Column(name, "right") for name in ("epoch", *kept)], rows)
 
 

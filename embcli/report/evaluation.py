@@ -113,6 +113,11 @@ def _similarity(found: Evaluation, params: EvalParams) -> Table:
         for name, values, counts in zip(found.names, texts, pairs, strict=True)
     ]
     notes = [*_rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
+    if any(result.composed for result in found.similarity):
+        parts = [
+            f"{r.composed:,} of {short[r.file]} in {found.names[r.artifact]}" for r in found.similarity if r.composed
+        ]
+        notes.append(f"pairs with a word that is not in the vocabulary, composed of its n-grams: {', '.join(parts)}")
     return Table("Word similarity", columns, rows, notes)
 
 
@@ -243,6 +248,8 @@ def _figure_rows(found: Evaluation, params: EvalParams) -> Iterator[list[Any]]:
         for measure, value in (("spearman", s.spearman), ("pearson", s.pearson)):
             name = found.names[s.artifact]
             yield [name, s.file, "", measure, "cosine", value, s.scored, s.total, params.restrict]
+        if s.composed:
+            yield [name, s.file, "", "composed", "cosine", s.composed, s.scored, s.total, params.restrict]
     for a in found.analogies:
         if a.part == "section" and not params.sections:
             continue

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 
 def sentence(kind: str, meta: dict[str, Any]) -> str:
     """Return what was made, with the figures that a user checks first."""
-    return {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors, "knn": _knn}[kind](
-        meta["stats"], meta["options"]
-    )
+    of = {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors, "knn": _knn}
+    return (of | {"model": _model, "context": _context})[kind](meta["stats"], meta["options"])
 
 
 def counted(n: int, noun: str) -> str:
@@ -91,6 +91,29 @@ def _trained(stats: dict[str, Any], options: dict[str, Any]) -> str:
     if appended := stats.get("appended"):
         text += f", {counted(appended, 'word')} appended"
     return text + ("" if stats.get("reproducible", True) else ", not reproducible (--hogwild)")
+
+
+def _model(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return what training a Transformer came to."""
+    done, planned = stats["steps"], options["steps"]
+    text = (
+        f"{counted(stats['parameters'], 'parameter')} in {counted(options['layers'], 'layer')}, {stats['objective']}, "
+    )
+    text += counted(done, "step") if done == planned else f"{done:,} of {counted(planned, 'step')}"
+    text += f", {counted(stats['tokens'], 'token')} read, {counted(stats['targets'], 'target')}"
+    if held := stats.get("heldout"):
+        text += f", held-out loss {held['loss'][-1]:.4f} (perplexity {_perplexity(held['loss'][-1])})"
+    if held and "longer" in held:
+        text += f", in windows of {options['heldout_context']:,} tokens {_perplexity(held['longer'])}"
+    return text
+
+
+def _perplexity(loss: float) -> str:
+    return f"{math.exp(min(loss, 700)):,.4g}"
+
+
+def _context(stats: dict[str, Any], options: dict[str, Any]) -> str:
+    return f"{counted(stats['tokens'], 'contextual state')} of {counted(stats['texts'], 'text')}"
 
 
 def _transformed(stats: dict[str, Any], options: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,21 +19,35 @@ _OUTPUTS, _NUMBERS = 12, 8
 def epoch_line(row: Mapping[str, Any]) -> str:
     """Return a finished epoch as one line. ``row`` is a record of ``cli.epochs.Epochs``."""
     unit, measure = _names(row)
-    parts = [f"{measure} {row[measure]:.{_digits(row)}f}", f"rate {row['lr']:.4g}"]
-    parts.append(f"{human_count(row[f'{unit}_per_second'])} {unit}/s")
+    speed = f"{human_count(row[f'{unit}_per_second'])} {unit}/s"
+    parts = [_loss(measure, row[measure], row), f"rate {row['lr']:.4g}", speed]
     if "heldout" in row:
-        parts.insert(1, f"held out {row['heldout']:.4f}")
+        parts.insert(1, _loss("held out", row["heldout"], row))
     parts += [f"{name} {_figure(value)}" for name, value in row["eval"].items()]
     parts += [f"{human_time(row['seconds'])} so far", f"{human_time(row['left'] or 0)} left"]
-    return f"epoch {row['epoch']} of {row['epochs']}: {', '.join(parts)}"
+    label = row.get("label") or f"epoch {row['epoch']} of {row['epochs']}"
+    return f"{label}: {', '.join(parts)}"
+
+
+def _loss(name: str, loss: float, row: Mapping[str, Any]) -> str:
+    """Return a loss, and the perplexity that it means where that is asked for."""
+    return f"{name} {loss:.{_digits(row)}f}" + (f" (perplexity {_perplexity(loss)})" if row.get("perplexity") else "")
+
+
+def _perplexity(loss: float) -> str:
+    return f"{math.exp(min(loss, 700)):,.4g}"
 
 
 def epoch_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return epochs as a table, with a column for each file of --eval; the last one may still be running."""
     files = list(dict.fromkeys(name for row in rows for name in row["eval"]))
     held = any("heldout" in row for row in rows)
-    unit, measure = _names(rows[0]) if rows else ("words", "loss")
-    names = ["epoch", "done", f"{unit}/s", "rate", measure, *(["held out"] if held else []), *files, "elapsed", "left"]
+    first = rows[0] if rows else {}
+    unit, measure = _names(first)
+    figures = [[measure, "perplexity"], *([["held out", "held out perplexity"]] if held else [])]
+    names = ["step" if "label" in first else "epoch", "done", f"{unit}/s", "rate"]
+    names += [name for pair in figures for name in (pair if first.get("perplexity") else pair[:1])]
+    names += [*files, "elapsed", "left"]
     return Table("", [Column(name, "right") for name in names], [_cells(row, files, held) for row in rows])
 
 
@@ -49,11 +64,13 @@ def _digits(row: Mapping[str, Any]) -> int:
 def _cells(row: Mapping[str, Any], files: Sequence[str], held: bool) -> list[Any]:
     unit, measure = _names(row)
     loss, rate, speed, left = (row[key] for key in (measure, "lr", f"{unit}_per_second", "left"))
-    cells = [f"{row['epoch']}/{row['epochs']}", f"{100 * row['share']:.0f} %"]
+    place = str(row["label"]).removeprefix("step ") if "label" in row else f"{row['epoch']}/{row['epochs']}"
+    cells = [place, f"{100 * row['share']:.0f} %"]
     cells += [human_count(speed) if speed else "", f"{rate:.4g}" if rate is not None else ""]
-    cells.append(f"{loss:.{_digits(row)}f}" if loss is not None else "")
-    if held:
-        cells.append(f"{row['heldout']:.4f}" if "heldout" in row else "")
+    for value in (loss, *([row.get("heldout")] if held else [])):
+        cells.append(f"{value:.{_digits(row)}f}" if value is not None else "")
+        if row.get("perplexity"):
+            cells.append(_perplexity(value) if value is not None else "")
     cells += [_figure(row["eval"][name]) if name in row["eval"] else "" for name in files]
     return [*cells, human_time(row["seconds"]), human_time(left) if left is not None else ""]
 
@@ -78,7 +95,7 @@ def prediction_table(number: int, made: Any, words: Words, tree: bool) -> Table:
     notes = [f"... {len(made.outputs) - len(shown):,} more"] if len(shown) < len(made.outputs) else []
     notes.append(f"loss {made.loss:.6f}, after the step {made.loss_after:.6f}")
     notes.append(f"gradient {numbers(made.gradient)}, rate {made.rate:.6g}")
-    inputs = [words[i] for i in made.inputs]
+    inputs = _inputs(made, words)
     for name, before, after in zip(inputs, made.rows, made.rows_after, strict=True):
         notes.append(f"row of {name}: {numbers(before)} becomes {numbers(after)}")
     return Table(f"{number}. {', '.join(inputs)} -> {words[made.target]}", columns, rows, notes)
@@ -87,11 +104,16 @@ def prediction_table(number: int, made: Any, words: Words, tree: bool) -> Table:
 def prediction_record(number: int, made: Any, words: Words, tree: bool) -> dict[str, Any]:
     """Return one prediction as plain data that is ready for JSON, with all its numbers."""
     outputs = list(made.outputs) if tree else [words[i] for i in made.outputs]
-    record = {"number": number, "inputs": [words[i] for i in made.inputs], "target": words[made.target]}
+    record = {"number": number, "inputs": _inputs(made, words), "target": words[made.target]}
     record |= {"nodes" if tree else "outputs": outputs, "loss": made.loss, "loss_after": made.loss_after}
     record["rate"] = made.rate
     names = ("labels", "scores", "probabilities", "probabilities_after", "gradient", "rows", "rows_after")
     return record | {name: (getattr(made, name) + 0.0).tolist() for name in names}
+
+
+def _inputs(made: Any, words: Words) -> list[str]:
+    """Return what to call the input rows: words, and rows of n-grams by their place in ``ngram_rows``."""
+    return [words[i] if i < len(words) else f"n-gram row {i - len(words)}" for i in made.inputs]
 
 
 def numbers(values: Iterable[float]) -> str:

@@ -5,6 +5,8 @@ a dataclass and a row to the file of its panel and a file in ``models``. Standar
 nothing.
 """
 
+from embcli.spec.attend import ROWS as _ATTEND
+from embcli.spec.attend import AttendParams
 from embcli.spec.common import Common, Step, StepCommon
 from embcli.spec.counts import ROWS as _COUNTS
 from embcli.spec.counts import CoocParams, SvdParams
@@ -20,18 +22,19 @@ from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
 from embcli.spec.text import WORD_OPTIONS, BpeTrainParams, DecodeParams, EncodeParams
 from embcli.spec.trained import ROWS as _TRAINED
-from embcli.spec.trained import GloveParams, Word2vecParams
+from embcli.spec.trained import FastTextParams, GloveParams, Word2vecParams
 from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
 STEPS: dict[str, Step] = {
     step.name: step
-    for step in (*_TEXT, *_COUNTS, *_TRAINED, *_VECTORS, *_OUTSIDE, *_REPORTS, *_PICTURES, *_EXPERIMENTS)
+    for step in (*_TEXT, *_COUNTS, *_TRAINED, *_ATTEND, *_VECTORS, *_OUTSIDE, *_REPORTS, *_PICTURES, *_EXPERIMENTS)
 }
 
 __all__ = [
     "STEPS",
     "WORD_OPTIONS",
+    "AttendParams",
     "BpeTrainParams",
     "Common",
     "ConvertParams",
@@ -39,6 +42,7 @@ __all__ = [
     "DecodeParams",
     "EncodeParams",
     "EvalParams",
+    "FastTextParams",
     "Field",
     "GloveParams",
     "InfoParams",

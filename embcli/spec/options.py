@@ -125,6 +125,14 @@ class Params:
     def check(self) -> None:
         """Raise UsageError if options that are fine alone do not fit together."""
 
+    def makes(self) -> str | None:
+        """Return the kind of artifact that these options make, None for the one that the step says."""
+        return None
+
+    def relevant(self, field: Field) -> bool:
+        """Say whether results depend on an option, where not all belong to one task."""
+        return True
+
 
 def fields(params: type[Params]) -> tuple[Field, ...]:
     """Return the options declared by a params dataclass, in order."""
@@ -175,7 +183,7 @@ def make(params: type[Params], values: Mapping[str, Any]) -> Any:
 def recorded(params: Any) -> Iterator[tuple[Field, Any]]:
     """Yield the options that belong into an artifact, with their values."""
     for f in fields(type(params)):
-        if f.opt.recorded:
+        if f.opt.recorded and params.relevant(f):
             yield f, getattr(params, f.name)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
-Format = Literal["tokenizer-json", "gpt2", "tiktoken"]
+Format = Literal["tokenizer-json", "gpt2", "tiktoken", "word2vec", "glove", "fasttext", "fasttext-binary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,25 @@ class ConvertParams(Params):
         tuple[str, ...],
         Opt("A special token that the file does not name, as TOKEN=ID (repeatable).", metavar="TOKEN=ID"),
     ] = ()
+    limit: Annotated[
+        int | None, Opt("Read only the first N words of a file of vectors.", min=1, metavar="N", unset="all")
+    ] = None
+    errors: Annotated[
+        Literal["strict", "replace", "skip"] | None,
+        Opt(
+            "Words of vectors that are not UTF-8: stop, put U+FFFD, or leave the word out. strict also stops at wrong "
+            "headers and double words.",
+            unset="stop; of the rest only warn",
+        ),
+    ] = None
+    vectors_for: Annotated[
+        str | None,
+        Opt(
+            "Write only the vectors of the words in FILE, one a line (- is stdin), unseen ones composed of n-grams.",
+            metavar="FILE",
+            recorded=False,
+        ),
+    ] = None
 
 
 ROWS = (
@@ -41,12 +60,13 @@ ROWS = (
         "convert",
         ConvertParams,
         "embcli.formats.tokenizers:read",
-        ("file", "tokenizer", "tokens"),
+        ("file", "tokenizer", "vectors"),
         None,
         "Outside",
-        "Read tokenizers of other programs, and write artifacts in their formats.",
+        "Read tokenizers and vectors of other programs, and write artifacts in their formats.",
         "An artifact (.npz) is written as --to says; any other file becomes an artifact. tokenizer-json: Hugging Face, "
-        "byte-level BPE. gpt2: a folder with vocab.json and merges.txt. tiktoken: a file of ranks.",
+        "byte-level BPE. gpt2: a folder with vocab.json and merges.txt. tiktoken: a file of ranks. word2vec, fasttext: "
+        "text with a header, .vec; glove: without. fasttext-binary: models with n-grams, .bin.",
         ("embcli convert tokenizer.npz -o tokenizer.json", "embcli convert tokenizer.json -o same.npz"),
         metavar="FILE",
     ),

@@ -151,6 +151,10 @@ class InfoParams(Params):
     words: Annotated[bool, Opt("Print the whole vocabulary with counts (of a tokenizer: ids), as TSV.")] = False
     pair: Annotated[tuple[str, ...], Opt("Print the count of a pair 'word word' (counts).", metavar="PAIR")] = ()
     top: Annotated[int, Opt("Print this many of the heaviest pairs (counts).", min=0, metavar="N")] = 0
+    ngrams: Annotated[
+        tuple[str, ...],
+        Opt("Print the character n-grams of a word, their hashes, rows and lengths (fastText).", metavar="WORD"),
+    ] = ()
 
 
 ROWS = (
@@ -158,7 +162,7 @@ ROWS = (
         "neighbors",
         NeighborsParams,
         "embcli.query.neighbors:search",
-        ("vectors", "counts"),
+        ("vectors", "counts", "model", "context"),
         None,
         "Reports",
         "List the nearest neighbors of words, and solve analogies.",
@@ -175,7 +179,7 @@ ROWS = (
         "eval",
         EvalParams,
         "embcli.query.evaluate:evaluate",
-        ("vectors", "counts"),
+        ("vectors", "counts", "model", "context"),
         None,
         "Reports",
         "Score vectors on word similarities and analogies, and look at their geometry.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from embcli.errors import UsageError
 from embcli.spec.common import Step
@@ -41,7 +41,13 @@ _Checkpoint = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Word2vecParams(Params):
-    """Options of ``word2vec`` (names as in the README's table)."""
+    """Options of ``word2vec`` (names as in the README's table).
+
+    ``command`` takes them, ``rates`` are its learning rates where none is given, by arch.
+    """
+
+    command: ClassVar[str] = "word2vec"
+    rates: ClassVar[dict[str, float]] = {"skipgram": 0.025, "cbow": 0.05}
 
     arch: Annotated[
         Literal["skipgram", "cbow"], Opt("Predict each context word from the word, or the word from its contexts.")
@@ -121,7 +127,7 @@ class Word2vecParams(Params):
 class GloveParams(Params):
     """Options of ``glove`` (names as in the README's table)."""
 
-    dim: Annotated[int, Opt("Dimensions of each of the two tables.", ("-d",), min=1, max=10_000_000)] = 100
+    dim: Annotated[int, Opt("Dimensions of each of the two tables.", ("-d",), min=1, max=100_000)] = 100
     epochs: Annotated[int, Opt("Passes over the cells.", ("-e",), min=1, max=100_000)] = 15
     lr: Annotated[float, Opt("Rate on the gradient; AdaGrad makes the steps smaller as gradients add up.", above=0)] = (
         0.05
@@ -161,6 +167,33 @@ def _check_saving(params: Word2vecParams | GloveParams) -> None:
         raise UsageError(f"--stop-after {params.stop_after}: there are {params.epochs} epochs (--epochs)")
 
 
+@dataclass(frozen=True, kw_only=True)
+class FastTextParams(Word2vecParams):
+    """Options of ``fasttext``: those of ``word2vec``, some with the original's defaults, and its n-grams."""
+
+    command: ClassVar[str] = "fasttext"
+    rates: ClassVar[dict[str, float]] = {"skipgram": 0.05, "cbow": 0.05}
+
+    ns_power: Annotated[float, Opt("Exponent of the noise distribution.", min=0, max=2)] = 0.5
+    sample: Annotated[
+        float, Opt("Subsampling threshold of frequent words (Mikolov et al. 2013); 0 keeps all.", min=0, max=1)
+    ] = 1e-4
+    lr: Annotated[float | None, Opt("Learning rate at the start.", above=0, unset="0.05")] = None
+    min_n: Annotated[
+        int, Opt("Characters of the shortest n-grams, the brackets of <word> counted.", min=1, max=1000)
+    ] = 3
+    max_n: Annotated[int, Opt("Characters of the longest n-grams; 0: none, only whole words.", min=0, max=1000)] = 6
+    buckets: Annotated[
+        int, Opt("Rows that n-grams share by their hash; only those in use are stored.", min=1, max=2**31 - 1)
+    ] = 2_000_000
+
+    def check(self) -> None:
+        """Refuse what word2vec refuses, and n-grams whose lengths cannot be."""
+        super().check()
+        if self.resume is None and 0 < self.max_n < self.min_n:
+            raise UsageError(f"--min-n {self.min_n} is above --max-n {self.max_n}")
+
+
 ROWS = (
     Step(
         "word2vec",
@@ -193,5 +226,21 @@ ROWS = (
             "embcli cooc tokens.npz --window 10 -o - | embcli glove - --dim 50 --x-max 10 -o glove.npz",
         ),
         metavar="COUNTS",
+    ),
+    Step(
+        "fasttext",
+        FastTextParams,
+        "embcli.models.fasttext:train",
+        ("tokens",),
+        "vectors",
+        "Trained",
+        "Train vectors of words and of their character n-grams; unseen words have vectors too.",
+        "Bojanowski et al. 2017. A word's vector is the mean of its own row and the rows of its n-grams, whose hashes "
+        "are the original's. vectors are the means, word_rows and ngram_rows what they are made of.",
+        (
+            "embcli fasttext tokens.npz --dim 100 --epochs 5 -o ft.npz",
+            "embcli fasttext tokens.npz --arch cbow --min-n 2 --max-n 4 --epochs 2 -o ft-cbow.npz",
+        ),
+        metavar="TOKENS",
     ),
 )

@@ -15,7 +15,7 @@ class TransformParams(Params):
     """Options of ``transform``; they act in the order in which they stand here."""
 
     table: Annotated[
-        Literal["input", "output", "sum"], Opt("Start from the word table, the context table, or their sum (w + c).")
+        Literal["input", "output", "sum"], Opt("Start from the vectors, the contexts, or their sum (w + c).")
     ] = "input"
     concat: Annotated[
         bool, Opt("Join several inputs, each at unit length, side by side over the words they share.")

@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from rounds import EMBCLI, Run, compare, environment
+from rounds import EMBCLI, Run, compare, cut, environment
 
 
 class Bench:
@@ -28,9 +28,7 @@ class Bench:
 
     def __init__(self, folder: Path, corpus: str, glove: str, threads: str) -> None:
         self.folder, self.glove, self.threads, self.words = folder, glove, threads, str(folder / "words.txt")
-        every = [*EMBCLI, "encode", corpus, "--words", "--lower", "--min-count", "1", "-q", "-o", self.at("all.npz")]
-        subprocess.run(every, check=True)
-        subprocess.run([*EMBCLI, "decode", self.at("all.npz"), "-o", self.words], check=True)
+        cut(corpus, Path(self.words))
 
     def at(self, name: str) -> str:
         """Return the path of a file in the folder."""

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
-from rounds import EMBCLI, Run, compare, cut, environment, has
+from rounds import EMBCLI, Encoded, Run, compare, environment, has
 
 GENSIM = """
 import sys
@@ -39,20 +38,8 @@ TASKS = {
 }
 
 
-class Bench:
+class Bench(Encoded):
     """The comparisons: which programs run, on which files of one folder."""
-
-    def __init__(self, folder: Path, corpus: str, dim: str, threads: str) -> None:
-        self.folder, self.dim, self.threads = folder, dim, threads
-        self.words, self.tokens = self.at("words.txt"), self.at("tokens.npz")
-        cut(corpus, Path(self.words))
-        self.encode = [*EMBCLI, "encode", self.words, "--words", "--split", "whitespace", "--min-count", "10", "-q"]
-        self.encode += ["-o", self.tokens, "--threads", threads]
-        subprocess.run(self.encode, check=True)
-
-    def at(self, name: str) -> str:
-        """Return the path of a file in the folder."""
-        return str(self.folder / name)
 
     def runs(self, task: str) -> list[Run]:
         """Return the programs of a task that are at hand."""

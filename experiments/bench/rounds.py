@@ -27,6 +27,25 @@ def cut(corpus: str, words: Path) -> None:
     subprocess.run([*EMBCLI, "decode", str(tokens), "-o", str(words)], check=True)
 
 
+class Encoded:
+    """The files of a comparison of trainers: a corpus as ``words`` for programs that read text, and as ``tokens``.
+
+    ``encode`` is the command that made the tokens of the words, for runs that count it in.
+    """
+
+    def __init__(self, folder: Path, corpus: str, dim: str, threads: str) -> None:
+        self.folder, self.dim, self.threads = folder, dim, threads
+        self.words, self.tokens = self.at("words.txt"), self.at("tokens.npz")
+        cut(corpus, Path(self.words))
+        self.encode = [*EMBCLI, "encode", self.words, "--words", "--split", "whitespace", "--min-count", "10", "-q"]
+        self.encode += ["-o", self.tokens, "--threads", threads]
+        subprocess.run(self.encode, check=True)
+
+    def at(self, name: str) -> str:
+        """Return the path of a file in the folder."""
+        return str(self.folder / name)
+
+
 def has(python: str, module: str) -> bool:
     """Return whether an interpreter has a module; say so if not."""
     if not python:

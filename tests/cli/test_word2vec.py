@@ -112,6 +112,14 @@ def test_nothing_to_learn(tmp_path: Path, text: str, parts: tuple[str, ...]) -> 
     assert not (tmp_path / "v.npz").exists()
 
 
+def test_an_epoch_without_pairs_loses_nothing(tmp_path: Path) -> None:
+    """Of a handful of words subsampling may leave no two: the other epochs count."""
+    lines = "The cat sat on the mat .\nThe dog sat on the rug .\nA cat chased the dog and the dog chased the cat .\n"
+    ran = ok("word2vec", tokens_of(tmp_path, lines), "-o", tmp_path / "v.npz")
+    losses = read(tmp_path / "v.npz")[0]["epoch_loss"]
+    assert "epoch 5: no pair was drawn" in ran.talk and len(losses) == 5 and losses[4] == losses[3] > 4
+
+
 def test_subsampling_that_leaves_nothing_is_named(tmp_path: Path) -> None:
     tokens = tokens_of(tmp_path, "a b\n" * 3)
     ran = embcli("word2vec", tokens, "--sample", "1e-12", "-o", tmp_path / "v.npz")

@@ -306,9 +306,8 @@ def test_divergence_names_the_epoch_and_a_lower_rate(lr: float) -> None:
 
 
 def test_nothing_to_predict_is_said() -> None:
-    for tokens in (text(1, [50]), text(30, [1] * 50)):
-        with pytest.raises(NumbersError, match="nothing to predict"):
-            run(BASE, tokens)
+    with pytest.raises(NumbersError, match="nothing to predict"):
+        run(BASE, text(1, [50]))
 
 
 def test_logistic_losses_are_exact_to_a_millionth() -> None:

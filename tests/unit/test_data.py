@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
-GENERATED = ("corpus.txt", "questions.txt", "similarity.tsv")
+GENERATED = ("corpus.txt", "questions.txt", "similarity.tsv", "senses.txt", "senses.tsv")
 PROGRAM = DATA / "make_corpus.py"
 
 
@@ -157,3 +157,14 @@ def test_tiny_senses(name: str, words: dict[str, int]) -> None:
     assert len(lines) == sum(words.values())
     for word, n in words.items():
         assert sum(word in line.lower().rstrip(".?").split() for line in lines) == n
+
+
+def test_labelled_sentences_are_none_that_were_there_to_learn_from() -> None:
+    text = "".join((DATA / name).read_text(encoding="utf-8") for name in ("corpus.txt", "senses.txt"))
+    rows = [line.split("\t") for line in (DATA / "senses.tsv").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 128 == len({sentence for *_, sentence in rows})
+    senses = Counter((word, sense) for word, sense, _ in rows)
+    assert {word for word, _ in senses} == {"bank", "mole", "tower"} and min(senses.values()) >= 12
+    for word, _, sentence in rows:
+        assert word in sentence.lower() and sentence not in text
+    assert (DATA / "senses.txt").read_text(encoding="utf-8").splitlines()[0] in text  # what is there is found

@@ -126,7 +126,10 @@ def test_a_fault_of_a_step_names_it(tmp_path: Path, step: str, parts: list[str])
         ("{use: neighbors, inputs: v, query: a}", ["unknown option 'query'; did you mean 'queries'?"]),
         ("{use: neighbors, inputs: v, queries: a, all: true}", ["all: "]),
         ("{use: neighbors, inputs: v, queries: a, format: tsv}", ["format: ", "--json"]),
-        ("{use: neighbors, inputs: t, queries: a}", ["neighbors reads vectors or counts, and step t makes tokens"]),
+        (
+            "{use: neighbors, inputs: t, queries: a}",
+            ["neighbors reads vectors, counts, model or context, and step t makes tokens"],
+        ),
         ("{use: svd, inputs: v}", ["stands under 'steps:'"]),
         ("{use: eval, inputs: v}", ["nothing to evaluate"]),
         ("{use: eval, inputs: v, similarity: none.tsv}", ["--similarity: unknown step or file 'none.tsv'"]),

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import MAKE, arrays, counts, left, meta_of, same, save, starts, tokens, vectors
+from samples import MAKE, NETWORKS, arrays, counts, left, meta_of, same, save, starts, tokens, vectors
 
 from embcli.artifacts import npy, store, zipwrite
 from embcli.artifacts.schema import Blocks
 from embcli.errors import EmbcliError, InputError
 
+ALL = MAKE | NETWORKS
 
-@pytest.mark.parametrize("name", MAKE)
+
+@pytest.mark.parametrize("name", ALL)
 def test_data_starts_at_multiples_of_64(name: str, tmp_path: Path) -> None:
-    raw = save(MAKE[name](), tmp_path / "a.npz")
+    raw = save(ALL[name](), tmp_path / "a.npz")
     assert all(at % 64 == 0 for at in starts(raw).values())
     found = store.read(str(tmp_path / "a.npz"))
     assert all(a.ctypes.data % 64 == 0 and not a.flags.writeable for a in arrays(found).values())
@@ -35,9 +37,9 @@ def test_numpys_own_files_are_not_aligned_but_read(tmp_path: Path) -> None:
     store.verify(str(tmp_path / "b.npz"))
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", ALL)
 def test_the_zip_is_sound_and_says_no_time(name: str, tmp_path: Path) -> None:
-    made = MAKE[name]()
+    made = ALL[name]()
     save(made, tmp_path / "a.npz")
     with zipfile.ZipFile(tmp_path / "a.npz") as z:
         assert z.testzip() is None

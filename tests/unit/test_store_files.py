@@ -138,6 +138,7 @@ def slowly():
     time.sleep(60)
 
 signal.signal(signal.SIGTERM, stop)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell without job control ignores it for what it starts
 made = tokens()
 made.ids = Blocks(np.uint8, slowly())
 store.write(made, sys.argv[1], meta_of(made))

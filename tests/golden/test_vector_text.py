@@ -1,0 +1,153 @@
+"""Oracle: the files, spelled here, and the bits of float32; user-reports V01, V02, V04, V07, V08, V10."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import embcli, failed, ok
+from samples import equal
+
+from embcli.artifacts import provenance, store
+from embcli.artifacts.schema import Vectors, Words
+from embcli.errors import EmbcliError, InputError
+from embcli.formats import vector_text, vector_text_write
+from embcli.formats.vectors import format_of, reading
+from embcli.spec import ConvertParams, make
+
+BODY = b"the 0.1 -2 3e-2 0.25\nna\xc3\xafve 1 2 3 4\n. . . 1 2 3 4.5\n"
+
+
+def imported(folder: Path, data: bytes, **options: Any) -> tuple[Any, str]:
+    """Return the artifact that a file of vectors becomes, and the notes, as the command makes them."""
+    path, params = folder / "v.txt", make(ConvertParams, options)
+    path.write_bytes(data)
+    form = format_of(str(path), params.from_)
+    assert form is not None
+    with reading(str(path), form, params) as found:
+        store.write(found.made, str(folder / "v.npz"), provenance.compose("convert", params, 0, [], found.made))
+    return store.read(str(folder / "v.npz")), "; ".join(found.notes)
+
+
+def table(made: Any) -> np.ndarray:
+    return np.asarray(made.vectors)
+
+
+def test_with_a_header_and_without(tmp_path: Path) -> None:
+    """user-reports V01, V02: the same artifact, and the decision is said; blanks and numbers may be words."""
+    with_header, said = imported(tmp_path, b"3 4\n" + BODY)
+    assert "a header of 3 words, 4 dimensions" in said
+    without, said = imported(tmp_path, BODY)
+    assert "no header, 4 dimensions" in said and equal(table(without), table(with_header))
+    assert list(with_header.words) == list(without.words) == ["the", "naïve", ". . ."]
+    assert equal(table(without)[0], np.array([0.1, -2, 3e-2, 0.25], np.float32))
+    odd = b"at name@domain.com 1 2 3 4\n  1 2 3 4\n0.20785 1 2 3 4\r\nlast\t1\t2\t3\t4 "
+    made, _ = imported(tmp_path, b"\xef\xbb\xbf4 4\n" + odd)
+    assert list(made.words) == ["at name@domain.com", " ", "0.20785", "last"]
+    packed, _ = imported(tmp_path, gzip.compress(BODY))
+    assert equal(table(packed), table(without))
+
+
+def test_one_dimension_is_not_guessed(tmp_path: Path) -> None:
+    """user-reports V01: the trap."""
+    for data in (b"7 3\n8 4\n", b"2 1\na 4\nb 5\n"):
+        with pytest.raises(EmbcliError, match="say --from word2vec or --from glove"):
+            imported(tmp_path, data)
+    assert table(imported(tmp_path, b"7 3\n8 4\n", from_="glove")[0]).tolist() == [[3], [4]]
+    assert list(imported(tmp_path, b"2 1\na 4\nb 5\n", from_="word2vec")[0].words) == ["a", "b"]
+
+
+def test_header_and_rows_that_disagree(tmp_path: Path) -> None:
+    """user-reports V04."""
+    for claimed in (b"5", b"2"):
+        made, said = imported(tmp_path, claimed + b" 4\n" + BODY)
+        assert len(made.words) == 3 and f"claims {claimed.decode()} words, 3 are there; all of them are kept" in said
+        with pytest.raises(InputError, match="its header claims"):
+            imported(tmp_path, claimed + b" 4\n" + BODY, errors="strict")
+    made, said = imported(tmp_path, BODY + b"the 9 9 9 9\n")
+    assert len(made.words) == 3 and made.vectors[0, 1] == -2 and "1 words are there twice, such as 'the'" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (BODY + b"x 1 2 3\n", "line 4: expected a word and 4 numbers, and 3 fields stand behind its first"),
+        (BODY + b"x 1 2 y 4\n", "line 4: expected a word and 4 numbers, and 'y' is no finite number"),
+        (BODY + b"x 1 2 nan 4\n", "'nan' is no finite number"),
+        (BODY + b"x 1 2 1e99 4\n", "'1e99' is no finite number"),
+        (b"3 4\n" + BODY + b"caf\xe9 1 2 3 4\n", "line 5: the word b'caf\\xe9' is not UTF-8"),
+        (BODY + b" 1 2 3 4\n", "line 4: no word stands before its numbers"),
+    ],
+)
+def test_bad_lines(data: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as e:
+        imported(tmp_path, data)
+    assert said in str(e.value) and not (tmp_path / "v.npz").exists()
+
+
+def test_bad_utf8_is_mended_when_asked(tmp_path: Path) -> None:
+    data = BODY + b"caf\xe9 1 2 3 4\n"
+    assert list(imported(tmp_path, data, errors="replace")[0].words)[3] == "caf\ufffd"
+    made, said = imported(tmp_path, data, errors="skip")
+    assert len(made.words) == 3 and "1 were left out" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"", "an empty file"), (b"<!DOCTYPE html><html>", "a web page"), (gzip.compress(b"hello"), "is compressed"),
+     (b"hello there\n", "no tokenizer file that is known")],
+)  # fmt: skip
+def test_no_vectors_at_all(data: bytes, said: str, tmp_path: Path) -> None:
+    """user-reports V07."""
+    (tmp_path / "x").write_bytes(data)
+    failed(embcli("convert", tmp_path / "x", "-o", tmp_path / "x.npz"), 1, said)
+
+
+def test_a_limit_reads_only_the_beginning(tmp_path: Path) -> None:
+    """user-reports V08: what stands far behind is not looked at."""
+    data = BODY * 1 + b"".join(b"w%d 1 2 3 4\n" % i for i in range(800_000)) + b"broken\n"
+    made, _ = imported(tmp_path, data, limit=5)
+    assert list(made.words) == ["the", "naïve", ". . .", "w0", "w1"]
+    with pytest.raises(InputError, match=r"line 800,004"):
+        imported(tmp_path, data)
+
+
+def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = imported(tmp_path, b"3 4\n" + BODY)
+    monkeypatch.setattr(vector_text, "_PIECE", 30)
+    monkeypatch.setattr(vector_text, "_LINES", 1)
+    again, _ = imported(tmp_path, b"3 4\n" + BODY)
+    assert equal(table(whole), table(again)) and list(whole.words) == list(again.words)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    """user-reports V10: words, order and bits, by the command; what could not be read back is not written."""
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 2**32, (4, 50), np.uint32).view(np.float32)
+    words = ["naïve", ". . .", " ", "0.5"]
+    made = Vectors(
+        vectors=np.where(np.isfinite(rows), rows, 0), words=Words.of(words), unigram=np.zeros(4, np.int64),
+        stats={"dim": 50}, options={"dim": 50},
+    )  # fmt: skip
+    meta = provenance.compose("convert", make(ConvertParams, {}), 0, [], made)
+    store.write(made, str(tmp_path / "a.npz"), meta)
+    ok("convert", tmp_path / "a.npz", "-o", tmp_path / "a.vec")
+    ok("convert", tmp_path / "a.vec", "-o", tmp_path / "b.npz")
+    back: Any = store.read(str(tmp_path / "b.npz"))
+    assert equal(table(back), np.asarray(made.vectors)) and list(back.words) == words
+    assert len(back.meta["inputs"][0]["digest"]) == 64
+    for word in ("", "a\nb"):
+        made.words = Words.of(["x", word, "y", "z"])
+        with pytest.raises(InputError, match="cannot be written as text"):
+            vector_text_write.write(made, True)
+
+
+def test_the_command_refuses_what_does_not_fit(chain: Path, tmp_path: Path) -> None:
+    v = chain / "vectors.npz"
+    failed(embcli("convert", v, "-o", tmp_path / "v.bin"), 2, "give --to fasttext-binary")
+    failed(embcli("convert", v, "-o", tmp_path / "v.vec", "--limit", "3"), 2, "--limit: belongs to reading")
+    failed(embcli("convert", v, "--to", "gpt2", "-o", tmp_path / "x"), 3, "expected kind 'tokenizer'")
+    failed(embcli("convert", chain / "tokens.npz", "-o", tmp_path / "v.vec"), 3, "expected kind 'vectors'")

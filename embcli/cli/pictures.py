@@ -9,6 +9,7 @@ from embcli.cli.queries import short_names, split_queries
 from embcli.errors import UsageError
 from embcli.job import Job, human_bytes
 from embcli.spec import PlotParams
+from embcli.spec.pictures import WORDLESS
 
 
 def plot(inputs: list[str], params: PlotParams, console: Console) -> None:
@@ -58,6 +59,6 @@ def split(inputs: list[str], params: PlotParams) -> tuple[list[str], list[str]]:
     """Return artifacts and words: around --, else the first argument and the rest; all, if all are artifacts."""
     if "--" not in inputs:
         artifacts = all(each.endswith(".npz") and os.path.isfile(each) for each in inputs[1:])
-        if artifacts or params.show in ("loss", "spectrum"):
+        if artifacts or params.show in WORDLESS:
             return inputs, []
     return split_queries(inputs, "words")

@@ -1,6 +1,6 @@
-"""What pictures show of artifacts: words with their points, analogies, losses, singular values, figures by frequency.
+"""What maps show of artifacts: words with their points, and analogies.
 
-Only numbers and words; report/plots.py draws them, projection.py lays points out.
+Only numbers and words; report/plots.py draws them, projection.py lays points out. Losses and spectra: see curves.py.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embcli.artifacts.schema import Vectors
-from embcli.errors import InputError, UsageError
+from embcli.artifacts.schema import Artifact, Context
+from embcli.errors import UsageError
 from embcli.job import Job
+from embcli.query.contexts import occurrences
 from embcli.query.dense import DenseRows
 from embcli.query.lookup import words_at
 from embcli.query.neighbors import Answer, search
 from embcli.query.projection import unit
 from embcli.query.resolve import Resolved, in_pieces, lowered, resolve
 from embcli.query.space import open_space
-from embcli.query.spectrum import moments
+from embcli.query.tables import as_vectors
 from embcli.query.topk import Floats, Ints
 from embcli.spec import NeighborsParams, PlotParams
 
@@ -32,10 +33,10 @@ class Chosen:
     """The words of a map of one artifact.
 
     words : what they are called; of an expression itself.  points : float64 (n, d), at unit length.
-    rows : int64 (n,), -1 for an expression.  counts : int64 (n,), 0 for an expression.
+    rows : int64 (n,), -1 for an expression or an unseen word.  counts : int64 (n,), 0 for those.
     asked : bool (n,), whether the word was given, and not found by frequency or as a neighbor.
     missing : the queries with unknown words, as answers without results.
-    total : how many words the artifact has.
+    total : how many words the artifact has.  noun : what they are, words or tokens of texts.
     """
 
     words: list[str]
@@ -45,25 +46,29 @@ class Chosen:
     asked: np.ndarray
     missing: tuple[Answer, ...]
     total: int
+    noun: str = "words"
 
 
-def choose(artifact: Vectors, at: int, queries: Sequence[str], params: PlotParams, name: str, job: Job) -> Chosen:
+def choose(artifact: Artifact, at: int, queries: Sequence[str], params: PlotParams, name: str, job: Job) -> Chosen:
     """Return the words of a map: those asked for, their neighbors (``around``), and the most frequent.
 
-    ``at`` is the artifact's place among several. Words by frequency: by their counts, ties by row. Raises InputError if
-    no query is known, or nothing is left to show.
+    ``at`` is the artifact's place among several. Words by frequency: by their counts, ties by row. Of contextual states
+    a word means all places where it stands. Raises InputError if no query is known, or nothing is left to show.
     """
-    space = _space(artifact, params, name, job)
-    found = resolve(space.names, queries, lowered(artifact), in_pieces(artifact))
-    known = [one for one in found if not one.unknown]
-    missing = tuple(Answer(one.query, at, one.label, one.terms, one.unknown) for one in found if one.unknown)
-    rows = list(dict.fromkeys(one.rows[0] for one in known if len(one.rows) == 1))
-    sums = list({one.label: one for one in known if len(one.rows) > 1}.values())
+    if isinstance(artifact, Context):
+        queries = placed(artifact, queries)
+    table = as_vectors(artifact)
+    space = rows_of(table, params, name, job)
+    known, missing = looked_up(space, table, at, queries)
+    single = counted_rows(space, known)
+    rows = list(dict.fromkeys(row for row, _ in single))
+    plain = {id(one) for _, one in single}
+    sums = list({one.label: one for one in known if id(one) not in plain}.values())
     asked = len(rows)
     if params.around and known:
-        rows += _around(artifact, at, [one.label for one in known], params, name, job, set(rows))
+        rows += _around(table, at, [one.label for one in known], params, name, job, set(rows))
     wanted = params.frequent or (0 if queries else ON_A_PAGE if params.page else FREQUENT)
-    rows = list(dict.fromkeys([*rows, *frequent(artifact.unigram, wanted).tolist()]))
+    rows = list(dict.fromkeys([*rows, *frequent(space.counts, wanted).tolist()]))
     taken = np.array(rows, np.int64)
     points = unit(space.take(taken)) if rows else np.zeros((0, space.shape[1]))
     if sums:
@@ -71,17 +76,42 @@ def choose(artifact: Vectors, at: int, queries: Sequence[str], params: PlotParam
     return Chosen(
         [*words_at(space.words, taken), *(one.label for one in sums)], points,
         np.concatenate([taken, np.full(len(sums), -1)]),
-        np.concatenate([np.asarray(artifact.unigram)[taken], np.zeros(len(sums), np.int64)]),
+        np.concatenate([np.asarray(space.counts)[taken], np.zeros(len(sums), np.int64)]),
         np.concatenate([np.arange(len(rows)) < asked, np.ones(len(sums), np.bool_)]),
-        missing, space.shape[0],
+        missing, space.shape[0], "tokens" if isinstance(artifact, Context) else "words",
     )  # fmt: skip
 
 
-def _space(artifact: Vectors, params: PlotParams, name: str, job: Job) -> DenseRows:
+def placed(context: Context, queries: Sequence[str]) -> list[str]:
+    """Return queries with each word that stands in the texts replaced by its places, word@text:position."""
+    names = list(context.words)
+    labels = [name.rpartition("@")[0] for name in names]
+    found: list[str] = []
+    for query in queries:
+        places = [] if query in names else occurrences(context, labels, query)
+        found += [names[place] for place in places] or [query]
+    return found
+
+
+def rows_of(artifact: Artifact, params: PlotParams, name: str, job: Job) -> DenseRows:
     """Return the rows of an artifact. Raises KindError if it has not the table that is asked for."""
     space = open_space(artifact, NeighborsParams(table=params.table), name, job)
     assert isinstance(space, DenseRows)
     return space
+
+
+def looked_up(
+    space: DenseRows, artifact: Artifact, at: int, queries: Sequence[str]
+) -> tuple[list[Resolved], tuple[Answer, ...]]:
+    """Return the queries whose words are all known or composed, and the others as answers without results."""
+    found = resolve(space.names, queries, lowered(artifact), in_pieces(artifact), None, space.compose)
+    missing = tuple(Answer(one.query, at, one.label, one.terms, one.unknown) for one in found if one.unknown)
+    return [one for one in found if not one.unknown], missing
+
+
+def counted_rows(space: DenseRows, known: Sequence[Resolved]) -> list[tuple[int, Resolved]]:
+    """Return the queries that are a row of the table each, no expression and no unseen word, with that row."""
+    return [(one.rows[0], one) for one in known if len(one.rows) == 1 and one.rows[0] < space.shape[0]]
 
 
 def _sum(one: Resolved) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -89,13 +119,14 @@ def _sum(one: Resolved) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _around(
-    artifact: Vectors, at: int, labels: Sequence[str], params: PlotParams, name: str, job: Job, rows: set[int]
+    artifact: Artifact, at: int, labels: Sequence[str], params: PlotParams, name: str, job: Job, rows: set[int]
 ) -> list[int]:
     """Return the rows of the nearest neighbors of some queries that are not among ``rows`` yet."""
     how = NeighborsParams(top=params.around, table=params.table)
     answers = search([artifact], labels, how, job, [name])
     words = dict.fromkeys(line.word for answer in answers for line in answer.results)
-    found = resolve(artifact.words, list(words), False)
+    space = rows_of(artifact, params, name, job)
+    found = resolve(space.words, list(words), False)
     return [row for row in dict.fromkeys(one.rows[0] for one in found if len(one.rows) == 1) if row not in rows]
 
 
@@ -122,14 +153,15 @@ class Parallel:
 
 
 def parallels(
-    artifact: Vectors, queries: Sequence[str], params: PlotParams, name: str, job: Job
+    artifact: Artifact, queries: Sequence[str], params: PlotParams, name: str, job: Job
 ) -> tuple[list[Parallel], tuple[Answer, ...]]:
     """Return each analogy with its answer, and the queries that have none because of unknown words.
 
     Raises UsageError for a query that is no analogy of three words.
     """
-    space = _space(artifact, params, name, job)
-    answers = search([artifact], queries, NeighborsParams(top=1, table=params.table), job, [name])
+    table = as_vectors(artifact)
+    space = rows_of(table, params, name, job)
+    answers = search([table], queries, NeighborsParams(top=1, table=params.table), job, [name])
     made = []
     for answer in answers:
         plus = [term.word for term in answer.terms if term.sign > 0]
@@ -140,81 +172,7 @@ def parallels(
             continue
         best = answer.results[0]
         words = [*plus[:1], *minus, plus[1], best.word]
-        rows = [one.rows[0] for one in resolve(space.names, words, False)]
-        a, b, c, d = unit(space.take(np.array(rows, np.int64)))
+        known = resolve(space.names, words, False, False, None, space.compose)
+        a, b, c, d = space.probes([((1,), (one.rows[0],)) for one in known], True)
         made.append(Parallel(words[0], words[1], words[2], words[3], best.score, np.stack([a, b, c, d, a - b + c])))
     return made, tuple(answer for answer in answers if answer.unknown)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A line of a picture: what it is called, what it measures, and its values, one for each of 1, 2, ..."""
-
-    name: str
-    measure: str
-    values: Floats
-
-
-def losses(artifacts: Sequence[Vectors], names: Sequence[str]) -> list[Curve]:
-    """Return the loss of each artifact by epoch; ``measure`` is its objective: only equal ones are comparable.
-
-    Raises InputError if an artifact keeps no losses.
-    """
-    curves = []
-    for artifact, name in zip(artifacts, names, strict=True):
-        if artifact.epoch_loss is None or not len(artifact.epoch_loss):
-            step = artifact.meta.get("step", "its step")
-            raise InputError(f"{name}: keeps no loss, since {step} has no epochs; word2vec and glove keep it")
-        stats = artifact.meta.get("stats") or {}
-        objective = str(stats.get("objective") or artifact.meta.get("step") or "loss").partition(":")[0]
-        curves.append(Curve(name, objective, np.asarray(artifact.epoch_loss, np.float64)))
-    return curves
-
-
-def singular(artifacts: Sequence[Vectors], names: Sequence[str], params: PlotParams, job: Job) -> list[Curve]:
-    """Return the singular values of each artifact, descending.
-
-    Where all were factorised (svd) they are those of the weighted counts, as kept; else, or if a table is asked for,
-    those of the table of vectors as it stands.
-    """
-    kept = all(artifact.singular_values is not None for artifact in artifacts) and "table" not in params.given
-    curves = []
-    for artifact, name in zip(artifacts, names, strict=True):
-        if kept:
-            curves.append(Curve(name, "of the weighted counts", np.asarray(artifact.singular_values, np.float64)))
-            continue
-        space = _space(artifact, params, name, job)
-        second = moments(space, space.shape[0], job).second * space.shape[0]
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(second)[::-1], 0))
-        curves.append(Curve(name, "of the table of vectors", values))
-    return curves
-
-
-@dataclass(frozen=True)
-class ByFrequency:
-    """Each row's count, length, and Euclidean distance to the mean of all rows, (V,); ``words`` of chosen rows."""
-
-    name: str
-    counts: Ints
-    norms: Floats
-    distances: Floats
-    rows: Ints
-    words: list[str]
-    missing: tuple[Answer, ...]
-
-
-def by_frequency(
-    artifact: Vectors, at: int, queries: Sequence[str], params: PlotParams, name: str, job: Job
-) -> ByFrequency:
-    """Return how long the rows are, and how far from their centroid, with the counts of their words."""
-    space = _space(artifact, params, name, job)
-    about = moments(space, space.shape[0], job)
-    distances = np.zeros(space.shape[0])
-    for start, stop in space.spans(space.shape[0]):
-        distances[start:stop] = np.linalg.norm(space.take(slice(start, stop)) - about.mean, axis=1)
-    found = resolve(space.names, queries, lowered(artifact), in_pieces(artifact))
-    missing = tuple(Answer(one.query, at, one.label, one.terms, one.unknown) for one in found if one.unknown)
-    rows = [one.rows[0] for one in found if not one.unknown and len(one.rows) == 1]
-    taken = np.array(list(dict.fromkeys([*rows, *frequent(artifact.unigram, params.frequent or 0).tolist()])), np.int64)
-    counts = np.asarray(artifact.unigram)
-    return ByFrequency(name, counts, about.norms, distances, taken, words_at(space.words, taken), missing)

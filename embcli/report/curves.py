@@ -1,6 +1,6 @@
 """Lines and clouds: loss by epoch, singular values, length and distance by frequency, drawn with matplotlib.
 
-What is drawn comes from query/pictured.py; plots.py draws maps.
+What is drawn comes from query/curves.py; plots.py draws maps.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from embcli.query.pictured import ByFrequency, Curve
+from embcli.query.curves import ByFrequency, Curve
 from embcli.query.topk import Floats, Ints
 from embcli.report.display import shown
 from embcli.report.looks import THEMES, Theme, below, drawing, figure, heading, saved, settle
@@ -22,30 +22,38 @@ _BANDS, _ENOUGH = 24, 5
 
 
 def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
-    """Draw losses by epoch, one panel for each objective, since only equal objectives are comparable."""
+    """Draw losses by epoch or step, one panel for each objective, since only equal objectives are comparable."""
     theme = THEMES[params.theme]
-    groups = list(dict.fromkeys(curve.measure for curve in curves))
+    groups = list(dict.fromkeys((curve.measure, curve.unit) for curve in curves))
     with drawing(theme, params.form) as matplotlib:
         width = 7.0 if len(groups) == 1 else min(4.6 * len(groups), 14)
         made = figure(matplotlib, params.width or width, params.height or 4.4)
         axes = made.subplots(1, len(groups), squeeze=False).ravel()
-        heading(made, "Loss by epoch" if params.title is None else params.title, theme)
-        for ax, group in zip(axes, groups, strict=True):
+        units = list(dict.fromkeys(unit for _, unit in groups))
+        heading(made, f"Loss by {' and '.join(units)}" if params.title is None else params.title, theme)
+        for ax, (group, unit) in zip(axes, groups, strict=True):
             ax.set_title(group)
-            for curve in (curve for curve in curves if curve.measure == group):
-                color = theme.lines[curves.index(curve) % len(theme.lines)]
-                steps = np.arange(1, len(curve.values) + 1)
-                mark = "o" if len(steps) <= 40 else ""
-                ax.plot(steps, curve.values, color=color, linewidth=1.8, marker=mark, markersize=3.6,
-                        label=shown(curve.name))  # fmt: skip
-            ax.set_xlabel("epoch")
+            for curve in (curve for curve in curves if (curve.measure, curve.unit) == (group, unit)):
+                _loss(ax, curve, theme.lines[curves.index(curve) % len(theme.lines)])
+            ax.set_xlabel(unit)
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.legend()
         axes[0].set_ylabel("mean loss")
-        below(made, "panels have scales of their own: losses of different objectives cannot be compared"
-              if len(groups) > 1 else "", theme)  # fmt: skip
+        remarks = ["dashed: on text that was held out"] if any(curve.heldout for curve in curves) else []
+        if len(groups) > 1:
+            remarks.append("panels have scales of their own: losses of different objectives cannot be compared")
+        below(made, "; ".join(remarks), theme)
         settle(made)
         return Picture(saved(made, params.form), params.form)
+
+
+def _loss(ax: Any, curve: Curve, color: str) -> None:
+    """Draw one loss, and the held-out one beside it."""
+    lines: list[tuple[Floats, Floats, Any, str]] = [(curve.steps, curve.values, "-", shown(curve.name))]
+    lines += [(*curve.heldout, (0, (4, 2)), f"{shown(curve.name)}, held out")] if curve.heldout else []
+    for steps, values, style, label in lines:
+        mark = "o" if len(steps) <= 40 else ""
+        ax.plot(steps, values, color=color, linewidth=1.8, linestyle=style, marker=mark, markersize=3.6, label=label)
 
 
 def spectrum_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
@@ -56,7 +64,7 @@ def spectrum_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
         left, right = made.subplots(1, 2)
         heading(made, "Singular values" if params.title is None else params.title, theme)
         for curve, color in zip(curves, _colors(theme, len(curves)), strict=True):
-            steps = np.arange(1, len(curve.values) + 1)
+            steps = curve.steps
             squares = np.cumsum(curve.values**2)
             there = curve.values > 1e-7 * max(curve.values.max(initial=0), 1e-300)
             left.plot(steps[there], curve.values[there], color=color, linewidth=1.8, label=shown(curve.name))

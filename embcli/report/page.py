@@ -49,12 +49,11 @@ def map_page(chosen: Chosen, name: str, params: PlotParams, job: Job) -> Picture
         "scores": _text(np.round(np.clip(scores, -1, 1) * 32767).astype("<i2")),
         "counts": _text(np.minimum(chosen.counts, 2**32 - 1).astype("<u4")),
     }
-    title = params.title if params.title is not None else f"{n:,} words of {shown(name)}"
-    which = f"{n:,} of {total:,} words" if n < total else f"all {n:,} words"
+    title = params.title if params.title is not None else f"{n:,} {chosen.noun} of {shown(name)}"
+    which = f"{n:,} of {total:,} {chosen.noun}" if n < total else f"all {n:,} {chosen.noun}"
     table = "" if params.table == "input" else f", table {params.table}"
-    note = (
-        f"{which}{table}; rows at unit length; {how}; neighbors by cosine, {'of these words' if n < total else 'exact'}"
-    )
+    among = f"of these {chosen.noun}" if n < total else "exact"
+    note = f"{which}{table}; rows at unit length; {how}; neighbors by cosine, {among}"
     return Picture(_filled(title, note, data, f"{n:,}", params).encode(), "html")
 
 

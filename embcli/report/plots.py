@@ -79,10 +79,12 @@ def _title(chosen: Sequence[Chosen], names: Sequence[str], params: PlotParams) -
     one = chosen[0]
     given = int(one.asked.sum())
     if given:
-        what = "Words" if not params.around else "Words and their neighbors"
+        what = one.noun.capitalize() + (" and their neighbors" if params.around else "")
     else:
         what = (
-            f"The {len(one.words):,} most frequent words" if len(one.words) < one.total else f"All {one.total:,} words"
+            f"The {len(one.words):,} most frequent {one.noun}"
+            if len(one.words) < one.total
+            else f"All {one.total:,} {one.noun}"
         )
     return f"{what} in {shown(names[0])}" if len(names) == 1 else what
 

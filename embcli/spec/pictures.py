@@ -10,6 +10,8 @@ from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
 _MAP, _LOOKS = "Words and maps", "Looks"
+#: pictures that take no words
+WORDLESS = ("loss", "spectrum", "attention")
 #: endings of names and the formats they mean
 ENDINGS = {".svg": "svg", ".png": "png", ".html": "html", ".htm": "html"}
 
@@ -19,9 +21,10 @@ class PlotParams(Params):
     """Options of ``plot``."""
 
     show: Annotated[
-        Literal["map", "analogies", "loss", "spectrum", "frequency"],
+        Literal["map", "analogies", "loss", "spectrum", "frequency", "attention"],
         Opt(
-            "A map of words, arrows of analogies, loss by epoch, singular values, or norm and distance by frequency.",
+            "A map of words, arrows of analogies, loss by epoch or step, singular values, norm and distance by "
+            "frequency, or the weights of attention heads.",
             ("-s",),
         ),
     ] = "map"
@@ -87,13 +90,13 @@ class PlotParams(Params):
             raise UsageError(f"-o {self.out}: expected a name that ends in .svg, .png or .html, or --format")
         if self.out == self.html:
             raise UsageError("-o and --html name the same file; give one of them")
-        if self.page and self.show != "map":
-            raise UsageError(f"--show {self.show}: a page shows a map; write this picture to an .svg or .png")
+        if self.page and self.show not in ("map", "attention"):
+            raise UsageError(f"--show {self.show}: a page shows a map or attention; write this to an .svg or .png")
         if self.tsne and self.show != "map":
             raise UsageError(f"--tsne: lays out maps, not --show {self.show}")
         if self.perplexity is not None and not self.tsne:
             raise UsageError("--perplexity belongs to --tsne; give both")
-        if self.show in ("loss", "spectrum") and (self.words_from or self.frequent or self.around):
+        if self.show in WORDLESS and (self.words_from or self.frequent or self.around):
             raise UsageError(f"--show {self.show}: shows no words; leave --words-from, --frequent and --around out")
 
     @property
@@ -122,13 +125,14 @@ ROWS = (
         "plot",
         PlotParams,
         "embcli.pipeline.pictures:picture",
-        ("vectors",),
+        ("vectors", "model", "context"),
         None,
         "Reports",
         "Draw maps of words, analogies, loss curves, spectra: SVG, PNG, or a page to explore.",
         "embcli plot ARTIFACT WORD... -o FILE, or, for several side by side, embcli plot -o FILE ARTIFACT... -- "
-        "WORD...\n\nMaps are principal components of the rows at unit length, or t-SNE. Loss, spectrum and frequency "
-        "read several artifacts. The same input gives the same bytes. Needs matplotlib; --html needs nothing.",
+        "WORD...\n\nMaps are principal components of the rows at unit length, or t-SNE; of contextual states a word "
+        "means all places where it stands. Loss, spectrum and frequency read several artifacts. The same input gives "
+        "the same bytes. Needs matplotlib; --html and attention as SVG need nothing.",
         (
             "embcli plot vectors.npz --frequent 100 -o map.svg",
             "embcli plot vectors.npz --frequent 2000 --html map.html",

@@ -37,7 +37,7 @@ def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
                 _loss(ax, curve, theme.lines[curves.index(curve) % len(theme.lines)])
             ax.set_xlabel(unit)
             ax.xaxis.get_major_locator().set_params(integer=True)
-            ax.legend()
+            ax.legend(handlelength=2.8)
         axes[0].set_ylabel("mean loss")
         remarks = ["dashed: on text that was held out"] if any(curve.heldout for curve in curves) else []
         if len(groups) > 1:
@@ -50,10 +50,12 @@ def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
 def _loss(ax: Any, curve: Curve, color: str) -> None:
     """Draw one loss, and the held-out one beside it."""
     lines: list[tuple[Floats, Floats, Any, str]] = [(curve.steps, curve.values, "-", shown(curve.name))]
+    pale = {"alpha": 0.5, "linewidth": 1.3} if curve.heldout else {"linewidth": 1.8}
     lines += [(*curve.heldout, (0, (4, 2)), f"{shown(curve.name)}, held out")] if curve.heldout else []
     for steps, values, style, label in lines:
         mark = "o" if len(steps) <= 40 else ""
-        ax.plot(steps, values, color=color, linewidth=1.8, linestyle=style, marker=mark, markersize=3.6, label=label)
+        look = pale if style == "-" else {"linewidth": 1.8}
+        ax.plot(steps, values, color=color, linestyle=style, marker=mark, markersize=3.6, label=label, **look)
 
 
 def spectrum_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:

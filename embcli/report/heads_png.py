@@ -60,7 +60,8 @@ def _blocks(context: Context, labels: Sequence[str]) -> tuple[list[tuple[Any, li
 
     The labels of texts that are too long for any are empty.
     """
-    blocks, panels = [], 0
+    blocks: list[tuple[Any, list[str]]] = []
+    panels = 0
     for text in range(context.texts):
         start, stop = (int(context.text_offsets[text + i]) for i in (0, 1))
         named = labels[start:stop]

@@ -70,7 +70,7 @@ def place(
                 line = list(_line(x, y, box)) if leader else []
                 price += 3 * sum(taken.count(spot) > 0 for spot in line)
                 price += sum(dots.count(spot) > 0 for spot in line[2:])  # the first ones lie on the point itself
-                price += 0.6 * dots.count((left, bottom, left + width, bottom + height))
+                price += 1.6 * dots.count((left, bottom, left + width, bottom + height))
                 if price < cost:
                     best, cost = (Placed(left, bottom, leader), box, line), price
                 if cost < 0.05:

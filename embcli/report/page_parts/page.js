@@ -335,6 +335,7 @@
     chosen = i;
     panel();
     if (i >= 0 && go) fly(i);
+    if (location.protocol === "about:") { draw(); return; }  // inside another page there is no address to change
     const hash = i < 0 ? "" : "#" + encodeURIComponent(words[i]);
     if (decodeURIComponent(location.hash) !== decodeURIComponent(hash)) history.replaceState(null, "", hash || location.pathname + location.search);
     draw();

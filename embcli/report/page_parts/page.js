@@ -11,6 +11,7 @@
   const map = $("map"), dots = $("dots"), over = $("over"), tip = $("tip"), side = $("side");
   const pen = dots.getContext("2d", { alpha: false }), ink = over.getContext("2d");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const INSIDE = location.protocol === "about:";  // a frame of another page
   const number = (x) => x.toLocaleString("en-US");
 
   // ---- what is looked at: a place p of the map is drawn at p * view.s + view.x, in CSS pixels
@@ -282,6 +283,7 @@
   over.addEventListener("pointercancel", lift);
   over.addEventListener("pointerleave", () => hover(null));
   over.addEventListener("wheel", (e) => {
+    if (INSIDE && !document.hasFocus() && !e.ctrlKey) return;  // who has not clicked yet scrolls the page around
     e.preventDefault();
     zoom(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : e.ctrlKey ? 0.01 : 0.0016)), ...spot(e));
   }, { passive: false });
@@ -335,7 +337,7 @@
     chosen = i;
     panel();
     if (i >= 0 && go) fly(i);
-    if (location.protocol === "about:") { draw(); return; }  // inside another page there is no address to change
+    if (INSIDE) { draw(); return; }  // there is no address to change
     const hash = i < 0 ? "" : "#" + encodeURIComponent(words[i]);
     if (decodeURIComponent(location.hash) !== decodeURIComponent(hash)) history.replaceState(null, "", hash || location.pathname + location.search);
     draw();

@@ -17,7 +17,7 @@
   // ---- what is looked at: a place p of the map is drawn at p * view.s + view.x, in CSS pixels
   const view = { s: 1, x: 0, y: 0 };
   let W = 0, H = 0, ratio = 1, fine = 1, pixels = null, image = null;
-  let chosen = -1, hovered = -1, byCount = true, flight = null, due = false;
+  let chosen = -1, hovered = -1, byCount = true, flight = null, due = false, dotted = false;
   const X = (i) => places[2 * i] * view.s + view.x, Y = (i) => (65535 - places[2 * i + 1]) * view.s + view.y;
 
   function whole() {
@@ -190,10 +190,11 @@
       view.y = (a.py + (b.py - a.py) * e) - flight.wy * view.s;
       if (t < 1) draw(); else flight = null;
     }
-    drawDots();
+    if (!dotted) { drawDots(); dotted = true; }
     drawOver();
   }
-  function draw() { if (!due) { due = true; requestAnimationFrame(frame); } }
+  // what only marks a word leaves the dots as they are
+  function draw(all = true) { if (all) dotted = false; if (!due) { due = true; requestAnimationFrame(frame); } }
 
   function resize() {
     const box = map.getBoundingClientRect(), before = W ? { W, H } : null;
@@ -301,7 +302,7 @@
       tip.style.top = (Y(i) + 14 + h > H ? Y(i) - h - 10 : Y(i) + 10) + "px";
     }
     over.classList.toggle("point", i >= 0);
-    if (i !== hovered) { hovered = i; draw(); }
+    if (i !== hovered) { hovered = i; draw(false); }
   }
   const facts = (i) => counts[i] ? `count ${number(counts[i])}` : "";
 
@@ -327,8 +328,8 @@
       bar.style.width = Math.max(2, 100 * score) + "%";
       row.append(make("span", words[i]), make("span", score.toFixed(4), "count"), make("span", counts[i] ? number(counts[i]) : "", "count"), bar);
       row.addEventListener("click", () => choose(i, true));
-      row.addEventListener("pointerenter", () => { hovered = i; draw(); });
-      row.addEventListener("pointerleave", () => { hovered = -1; draw(); });
+      row.addEventListener("pointerenter", () => { hovered = i; draw(false); });
+      row.addEventListener("pointerleave", () => { hovered = -1; draw(false); });
       list.appendChild(document.createElement("li")).append(row);
     }
     if (!found.length) side.append(make("p", "This row has no direction, so no neighbors."));

@@ -13,12 +13,14 @@ import numpy as np
 from embcli.query.curves import ByFrequency, Curve
 from embcli.query.topk import Floats, Ints
 from embcli.report.display import shown
-from embcli.report.looks import THEMES, Theme, below, drawing, figure, heading, saved, settle
+from embcli.report.looks import THEMES, Theme, below, called, drawing, figure, heading, saved, settle
 from embcli.report.plots import Picture, write_labels
 from embcli.spec import PlotParams
 
 #: bands of frequency for which a median is drawn, and words that a band needs
 _BANDS, _ENOUGH = 24, 5
+#: panels in a row
+_ACROSS = 3
 
 
 def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
@@ -27,18 +29,20 @@ def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
     names = list(dict.fromkeys(curve.name for curve in curves))
     groups = list(dict.fromkeys((curve.measure, curve.unit) for curve in curves))
     with drawing(theme, params.form) as matplotlib:
-        width = 7.0 if len(groups) == 1 else min(4.6 * len(groups), 14)
-        made = figure(matplotlib, params.width or width, params.height or 4.4)
-        axes = made.subplots(1, len(groups), squeeze=False).ravel()
+        across, down = min(len(groups), _ACROSS), -(-len(groups) // _ACROSS)
+        made = figure(matplotlib, params.width or (7.0 if across == 1 else 4.6 * across), params.height or 4.2 * down)
+        axes = made.subplots(down, across, squeeze=False).ravel()
+        for ax in axes[len(groups) :]:
+            ax.remove()
         units = list(dict.fromkeys(unit for _, unit in groups))
         heading(made, f"Loss by {' and '.join(units)}" if params.title is None else params.title, theme)
-        for ax, (group, unit) in zip(axes, groups, strict=True):
+        for ax, (group, unit) in zip(axes, groups, strict=False):
             ax.set_title(group)
             for curve in (curve for curve in curves if (curve.measure, curve.unit) == (group, unit)):
                 _loss(ax, curve, theme.lines[names.index(curve.name) % len(theme.lines)])
             ax.set_xlabel(unit)
             ax.xaxis.get_major_locator().set_params(integer=True)
-            ax.legend(handlelength=2.8)
+            ax.legend(handlelength=2.8).set_in_layout(False)  # a long name takes no room from the panel
         axes[0].set_ylabel("mean loss")
         remarks = ["dashed: on text that was held out"] if any(curve.heldout for curve in curves) else []
         if len(groups) > 1:
@@ -50,9 +54,9 @@ def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
 
 def _loss(ax: Any, curve: Curve, color: str) -> None:
     """Draw one loss, and the held-out one beside it."""
-    lines: list[tuple[Floats, Floats, Any, str]] = [(curve.steps, curve.values, "-", shown(curve.name))]
+    lines: list[tuple[Floats, Floats, Any, str]] = [(curve.steps, curve.values, "-", called(curve.name))]
     pale = {"alpha": 0.5, "linewidth": 1.3} if curve.heldout else {"linewidth": 1.8}
-    lines += [(*curve.heldout, (0, (4, 2)), f"{shown(curve.name)}, held out")] if curve.heldout else []
+    lines += [(*curve.heldout, (0, (4, 2)), f"{called(curve.name)}, held out")] if curve.heldout else []
     for steps, values, style, label in lines:
         mark = "o" if len(steps) <= 40 else ""
         look = pale if style == "-" else {"linewidth": 1.8}
@@ -70,7 +74,7 @@ def spectrum_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
             steps = curve.steps
             squares = np.cumsum(curve.values**2)
             there = curve.values > 1e-7 * max(curve.values.max(initial=0), 1e-300)
-            left.plot(steps[there], curve.values[there], color=color, linewidth=1.8, label=shown(curve.name))
+            left.plot(steps[there], curve.values[there], color=color, linewidth=1.8, label=called(curve.name))
             right.plot(steps, 100 * squares / max(squares[-1], 1e-300), color=color, linewidth=1.8)
         left.set_yscale("log")
         left.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
@@ -81,7 +85,7 @@ def spectrum_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
         right.set_ylim(0, 103)
         for ax in (left, right):
             ax.set_xlabel("number")
-        left.legend()
+        left.legend().set_in_layout(False)
         below(made, f"singular values {curves[0].measure}; shares are of the values shown", theme)
         settle(made)
         return Picture(saved(made, params.form), params.form)
@@ -106,7 +110,7 @@ def frequency_picture(found: Sequence[ByFrequency], params: PlotParams) -> Pictu
             titles = ("length (norm)", "distance to the centroid")
             for ax, values, title in zip(axes, (each.norms, each.distances), titles, strict=True):
                 _cloud(ax, each.counts, values, theme)
-                ax.set_title(f"{shown(each.name)}: {title}" if len(found) > 1 else title)
+                ax.set_title(f"{called(each.name)}: {title}" if len(found) > 1 else title)
                 ax.set_xlabel("count of the word")
         below(made, "lines: median, and 10th and 90th percentile, of words of about this count", theme)
         settle(made)

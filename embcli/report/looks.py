@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from embcli.errors import InputError
+from embcli.report.display import shown
 
 #: resolution of pictures made of pixels
 DPI = 160
+#: characters of a name in a legend or over a panel
+_LONGEST = 34
 #: fonts that may know what the first one does not, for pixels: in an .svg the browser chooses
 _FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback",
           "Noto Sans", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "Unifont")  # fmt: skip
@@ -119,6 +122,12 @@ def below(made: Any, text: str, theme: Theme) -> None:
     """Write a remark under the picture."""
     if text:
         made.supxlabel(text, x=0.012, ha="left", fontsize=8, color=theme.muted)
+
+
+def called(name: str) -> str:
+    """Return what a panel or a line is called: of a long path the end, which tells more."""
+    text = shown(name)
+    return text if len(text) <= _LONGEST else f"\u2026{text[1 - _LONGEST :]}"
 
 
 def saved(made: Any, form: str) -> bytes:

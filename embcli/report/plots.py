@@ -16,7 +16,7 @@ from embcli.query.projection import neighborly, principal, shared, turned
 from embcli.query.topk import Floats
 from embcli.report.display import shown
 from embcli.report.labels import place
-from embcli.report.looks import THEMES, Theme, below, drawing, figure, heading, saved, scale, settle
+from embcli.report.looks import THEMES, Theme, below, called, drawing, figure, heading, saved, scale, settle
 from embcli.spec import PlotParams
 
 #: panels in a row
@@ -52,7 +52,7 @@ def map_picture(chosen: Sequence[Chosen], names: Sequence[str], params: PlotPara
         parts = []
         for ax, one, (places, text), name in zip(axes, chosen, laid, names, strict=False):
             parts.append(_points(ax, one, places, theme, _by_count(chosen)))
-            _plain(ax, text, shown(name) if len(laid) > 1 else "")
+            _plain(ax, text, called(name) if len(laid) > 1 else "")
         if _by_count(chosen):
             _legend(made, parts[0], axes[: len(laid)].tolist(), theme)
         below(made, _remark(chosen, laid, params), theme)

@@ -186,3 +186,15 @@ def test_labels_have_a_limit(chain: Path) -> None:
     ran = ok("plot", chain / "vectors.npz", "--frequent", "50", "--labels", "4", "-o", "-")
     found = [text for text in texts(ran.out) if re.fullmatch(r"[a-z']+", text) and text != "count"]
     assert len(found) == 4
+
+
+def test_long_names_take_no_room_from_panels(trained: Path, tmp_path: Path) -> None:
+    folder = tmp_path / ("a long name " * 8)
+    folder.mkdir()
+    (folder / "w.npz").write_bytes((trained / "w.npz").read_bytes())
+    for show in ("loss", "spectrum"):
+        svg = ok("plot", "-s", show, trained / "w.npz", folder / "w.npz", "-o", "-").text
+        width = float(re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0])
+        left, right = map(float, re.findall(r'id="patch_2">\s*<path d="M ([\d.]+) [\d.]+\s*L ([\d.]+)', svg)[0])
+        assert right - left > (0.8 if show == "loss" else 0.35) * width
+        assert any(text.startswith("\u2026") and text.endswith("w.npz") for text in texts(svg.encode()))

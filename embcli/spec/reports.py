@@ -100,6 +100,15 @@ class EvalParams(Params):
         int | None,
         Opt("Evaluate the N most frequent words only; other words are unknown.", min=1, metavar="N", unset="all"),
     ] = None
+    rare: Annotated[
+        int | None,
+        Opt(
+            "Score pairs with a word that the text has fewer than N times on their own, too.",
+            min=1,
+            metavar="N",
+            unset="none",
+        ),
+    ] = None
     case: Annotated[
         Literal["fold", "exact"],
         Opt("Words of the files match whatever their case (the most frequent form), or exactly."),
@@ -138,6 +147,8 @@ class EvalParams(Params):
             )
         if (self.misses or self.sections or self.method != "add") and not self.analogies:
             raise UsageError("--misses, --sections and --method belong to --analogies; give --analogies FILE too")
+        if self.rare is not None and not self.similarity:
+            raise UsageError("--rare belongs to --similarity; give --similarity FILE too")
         if self.clusters == 1:
             raise UsageError("--clusters: expected at least 2, found 1")
 

@@ -95,45 +95,68 @@ def _dry_run(plan: Any, params: RunParams, console: Console) -> None:
 
 
 def _report(plan: Any, params: RunParams, console: Console) -> None:
-    """Print the tables of the report in the order of the file, and keep them beside the artifacts.
+    """Print the tables of the report in the order of the file, and keep them beside the artifacts, with a page of all.
 
     An entry that cannot be answered has its error instead of tables; the others are answered, and it is raised at last.
     """
     from embcli.artifacts import store
+    from embcli.pipeline.document import Entry, document
 
-    kept: list[str] = []
+    entries: list[Entry] = []
     failures: list[EmbcliError] = []
+    printed = False
     for i, report in enumerate(plan.reports, 1):
         name = report.title or f"{report.step.name} {i}"
-        kept += [f"== {report.title} ==\n"] if report.title else []
         try:
-            kept += _entry(report, name, params, console, i - 1 > len(failures))
+            entries.append(_entry(report, name, params, console, printed))
+            printed = printed or bool(entries[-1].tables)
         except EmbcliError as e:
-            kept.append(f"error: {e}\n")
+            entries.append(Entry(name, report, error=f"error: {e}"))
             failures.append(type(e)(f"report {name}: {e}"))
-    if kept and not params.only:
-        with store.open_target(os.path.join(plan.experiment.out, "report.txt")) as file:
-            file.write("\n".join(kept).encode())
+    kept = [text for entry in entries for text in _kept(entry)]
+    if not params.only:
+        out = plan.experiment.out
+        if kept:
+            with store.open_target(os.path.join(out, "report.txt")) as file:
+                file.write("\n".join(kept).encode())
+        page = document(plan, entries, Job(threads=params.threads or cores()))
+        with store.open_target(os.path.join(out, "report.html")) as file:
+            file.write(page)
+        console.say(f"report: {os.path.join(out, 'report.html')}")
     if failures:
         raise type(failures[0])("; ".join(map(str, failures)))
 
 
-def _entry(report: Any, name: str, params: RunParams, console: Console, more: bool) -> list[str]:
-    """Print one entry of the report, ``more`` after others; return its tables as text."""
+def _kept(entry: Any) -> list[str]:
+    """Return what report.txt has of an entry."""
+    title = [f"== {entry.report.title} ==\n"] if entry.report.title else []
+    if entry.pictures is not None:
+        return [*title, f"picture: {os.path.basename(entry.report.params.out)}\n"]
+    return [*title, *([f"{entry.error}\n"] if entry.error else []), *(render(table) for table in entry.tables)]
+
+
+def _entry(report: Any, name: str, params: RunParams, console: Console, more: bool) -> Any:
+    """Print one entry of the report, ``more`` after others, or write its picture; return it as answered."""
+    from embcli.artifacts import store
+    from embcli.pipeline.document import Entry
     from embcli.pipeline.reports import answer, labelled
 
     talk = _StepTalk(console, name, False)
     seed, threads = getattr(report.params, "seed", 0), params.threads or cores()
     shown = answer(report, Job(seed, threads, progress=talk.progress, note=talk.say, warn=talk.warn))
     tables = shown.tables("table")
-    if console.json:
+    if shown.pictures is not None:
+        with store.open_target(report.params.out) as file:
+            file.write(shown.pictures[0])
+        talk.say(report.params.out)
+    elif console.json:
         for table in shown.tables("jsonl"):
             show(labelled(table, report=name, use=report.step.name), console)
     else:
         _print(report.title, tables, console, not more)
     for line in shown.lost:
         talk.say(line)
-    return [render(table) for table in tables]
+    return Entry(name, report, tables, shown.lost, "", shown.pictures)
 
 
 def _print(title: str, tables: Sequence[Table], console: Console, first: bool) -> None:

@@ -17,7 +17,7 @@ from embcli.pipeline.yamlfile import ShellText, read, unknown, within
 from embcli.spec import STEPS, Common, Field, Step, StepCommon, fields
 
 #: what may stand in a report
-REPORTS = ("neighbors", "eval", "info")
+REPORTS = ("neighbors", "eval", "info", "plot")
 _TOP = ("name", "out", "seed", "vars", "steps", "report")
 _STEP_NAME = re.compile(r"\w[\w.+-]*")
 #: options that a whole run has, not one of its steps
@@ -28,6 +28,8 @@ _OF_THE_RUN = {
     "json": "give it to the command: embcli run FILE --json",
     "quiet": "give it to the command: embcli run FILE -q",
     "verbose": "give it to the command: embcli run FILE -v",
+    "html": "OUT/report.html has maps to explore; of heads there is 'embcli attend MODEL --text TEXT --html FILE'",
+    "theme": "OUT/report.html has pictures in light and dark",
     "format": "a run prints tables, or JSON lines: embcli run FILE --json",
 }
 #: options that print instead of building, or build instead of printing
@@ -108,7 +110,7 @@ def _experiment(path: str, found: Mapping[Any, Any]) -> Experiment:
         raise UsageError("steps: expected a mapping of names and steps, such as 'tokens: {use: encode, inputs: c.txt}'")
     reports = found.get("report") or []
     if not isinstance(reports, list):
-        raise UsageError("report: expected a list of entries, each with '- use: neighbors', eval or info")
+        raise UsageError("report: expected a list of entries, each with '- use: neighbors', eval, info or plot")
     return Experiment(
         path, name, _place(path, out), _seed(found.get("seed", 0)),
         {key: _step(key, value) for key, value in steps.items()},
@@ -161,10 +163,10 @@ def _checked_report(given: Any) -> ReportEntry:
     step, options = _entry(given, REPORTS, "a report is one of them; what builds an artifact stands under 'steps:'")
     given_inputs, title, queries = (options.pop(key, None) for key in ("inputs", "title", "queries"))
     own = ["use", "inputs", "title"]
-    if step.name == "neighbors":
+    if step.name in ("neighbors", "plot"):
         own.append("queries")
     elif queries is not None:
-        raise UsageError(f"queries: belong to neighbors, not to {step.name}")
+        raise UsageError(f"queries: belong to neighbors and plot, not to {step.name}")
     checked = _options(step, options, (*(f.name for f in fields(step.params)), *own))
     if not isinstance(title, str | None):
         raise UsageError(f"title: expected text, found {title!r}; put it in quotes")

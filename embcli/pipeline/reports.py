@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from embcli.artifacts import store
@@ -27,12 +27,14 @@ class Shown:
     """What a report answers.
 
     ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``lost`` are lines about what was not
-    answered; ``notes`` are remarks that stand in tables for people and in no other form.
+    answered; ``notes`` are remarks that stand in tables for people and in no other form. A plot has no tables but
+    ``pictures``, SVG in light and dark.
     """
 
     tables: Callable[[str], Sequence[Table]]
     lost: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    pictures: tuple[bytes, bytes] | None = None
 
 
 def neighbors_report(
@@ -42,11 +44,16 @@ def neighbors_report(
 
     Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
     """
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
+    check_weight([artifact.kind for artifact in artifacts], params)
+    return answered(artifacts, queries, params, job, names)
+
+
+def answered(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
+    """Return the neighbors of queries in opened artifacts; see ``neighbors_report``."""
     from embcli.query.neighbors import exit_code, search
     from embcli.report.answers import answer_tables, unanswered
 
-    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
-    check_weight([artifact.kind for artifact in artifacts], params)
     answers = search(artifacts, queries, params, job, names)
     lost = unanswered(answers, names)
     if exit_code(answers):
@@ -149,11 +156,29 @@ def lines_of(path: str) -> list[str]:
 def answer(report: Report, job: Job) -> Shown:
     """Return what one entry of an experiment's report answers."""
     if report.step.name == "neighbors":
-        queries = [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
-        return neighbors_report(report.paths, queries, report.params, job, report.names)
+        return neighbors_report(report.paths, _queries(report), report.params, job, report.names)
     if report.step.name == "eval":
         return eval_report(report.paths, report.params, job, report.names)
+    if report.step.name == "plot":
+        return _plotted(report, job)
     return info_report(report.paths, report.params, report.names)
+
+
+def _plotted(report: Report, job: Job) -> Shown:
+    """Return the picture of an entry in light and dark."""
+    from embcli.pipeline.pictures import picture
+
+    queries = _queries(report)
+    made = []
+    for theme in ("light", "dark"):
+        params = replace(report.params, theme=theme)
+        object.__setattr__(params, "given", report.params.given)
+        made.append(picture(report.paths, queries, params, job, report.names))
+    return Shown(lambda form: [], made[0].notes, (), (made[0].data, made[1].data))
+
+
+def _queries(report: Report) -> list[str]:
+    return [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
 
 
 def labelled(table: Table, /, **labels: Any) -> Table:

@@ -1,4 +1,4 @@
-"""Arrays over memory-mapped files: making them, and giving their pages back after use."""
+"""Arrays over memory-mapped files: giving their pages back after use, and halves that are read as float32."""
 
 from __future__ import annotations
 
@@ -9,7 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def release(array: NDArray[Any] | mmap.mmap, start: int = 0, stop: int | None = None) -> None:
+class Halves:
+    """A float16 array that is read as float32: whatever is taken out of it is a wider copy, exact.
+
+    ``halves`` is the array as it is stored.
+    """
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, halves: NDArray[np.float16]) -> None:
+        self.halves = halves
+        self.shape, self.ndim, self.nbytes = halves.shape, halves.ndim, 2 * halves.nbytes
+
+    def __len__(self) -> int:
+        return len(self.halves)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.halves[key].astype(np.float32)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.halves.astype(dtype or np.float32)
+
+
+def release(array: NDArray[Any] | Halves | mmap.mmap, start: int = 0, stop: int | None = None) -> None:
     """Give the pages of items [start, stop) of a mapped array back to the system; of bytes [start, stop) of a map.
 
     Items are counted along the first axis. The data stays readable: it is read from the file again if it is needed
@@ -18,6 +40,7 @@ def release(array: NDArray[Any] | mmap.mmap, start: int = 0, stop: int | None = 
     if isinstance(array, mmap.mmap):
         _advise(array, start, len(array) if stop is None else stop)
         return
+    array = array.halves if isinstance(array, Halves) else array
     found = _map_of(array)
     if found is None or array.ndim == 0 or not array.flags.c_contiguous:
         return

@@ -81,6 +81,11 @@ def is_text(head: bytes) -> bool:
     return False
 
 
+def is_binary(head: bytes) -> bool:
+    """Say whether a file that begins like this is no text in any encoding: many of its bytes are control characters."""
+    return len(_NOT_TEXT.findall(head)) * 20 > len(head)
+
+
 def foreign(path: str, head: bytes) -> KindError:
     """Return the error for a file that is no zip at all."""
     found, shown = what_is(head), show(path)

@@ -34,5 +34,5 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
 def refuse(name: str, raw: bytes, head: bytes, wanted: str) -> None:
     """Raise InputError if what should be a text of vectors begins like something that is none."""
     what = identify.what_is(head)
-    if what.startswith(("a ", "an ", "nothing")) or head.count(0) * 50 > len(head):
+    if what.startswith(("a ", "an ", "nothing")) or identify.is_binary(head):
         raise foreign(name, raw, head, wanted)

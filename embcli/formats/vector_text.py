@@ -100,7 +100,8 @@ def bare_rows(first: bytes, stream: Stream, name: str, dim: int, job: Job) -> It
 class _Part:
     """Some lines: their text, the place and number of each that is not blank, their rows, where their words end.
 
-    ``bad`` is the first line that is no word and its numbers, and ``odd`` the field that is none, if it is one.
+    ``bad`` is the first line that is no word and its numbers, and ``odd`` the field that is none, if it is one;
+    ``bare`` lines have no word.
     """
 
     text: bytes
@@ -111,6 +112,7 @@ class _Part:
     ends: Ints
     bad: int | None
     odd: bytes
+    bare: bool
 
 
 def _pieces(first: bytes, stream: Stream, name: str) -> Iterator[tuple[bytes, int]]:
@@ -170,7 +172,7 @@ def _parsed(piece: bytes, line: int, dim: int, header: bool, bare: bool) -> _Par
                 out[row, column] = value
     if len(ends) and (ends < 0).any() and (row := int(np.argmax(ends < 0))) < bad:
         bad, found = row, b""
-    return _Part(piece, starts, stops, numbers, out, ends, bad if bad < len(starts) else None, found)
+    return _Part(piece, starts, stops, numbers, out, ends, bad if bad < len(starts) else None, found, bare)
 
 
 def _kept(parts: Iterator[_Part], taken: Taken, dim: int) -> Iterator[Table]:
@@ -199,10 +201,9 @@ def _bad_line(name: str, part: _Part, dim: int) -> InputError:
     """Return what is wrong with a line."""
     row = part.bad or 0
     line = part.text[part.starts[row] : part.stops[row]]
-    bare = len(line.split()) != dim and bool(part.ends.size) and part.ends[0] == part.starts[0]
-    have = len(line.split()) - (not bare)
-    due = f"{dim:,} numbers" if bare else f"a word and {dim:,} numbers"
-    found = f"{have:,} fields stand {'there' if bare else 'behind its first'}"
+    have = len(line.split()) - (not part.bare)
+    due = f"{dim:,} numbers" if part.bare else f"a word and {dim:,} numbers"
+    found = f"{have:,} fields stand {'there' if part.bare else 'behind its first'}"
     if have == dim:
         found = f"{shown(part.odd)} is no finite number"
     return InputError(f"{name}: line {part.numbers[row]:,}: expected {due}, and {found}")

@@ -102,7 +102,7 @@ def reading(path: str, form: str, params: ConvertParams, job: Job) -> Iterator[F
         yield Found(made, form, notes, [{"kind": "file", "digest": file_map.digest}])
         return
     with _opened(path, form, params, job) as (made, notes, sources, name):
-        made.options["from_"] = params.from_ or name
+        made.options |= {"from_": params.from_ or name, "dtype": params.dtype or "float32"}
         if params.dtype == "float16":
             _narrowed(made, identify.show(path))
         yield Found(made, name, notes, sources)

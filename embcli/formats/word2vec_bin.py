@@ -83,6 +83,8 @@ def _rows(
             stream.used(data[:end])
             data = data[end:]
             continue
+        if len(data) > _LONGEST and data.find(b" ", 0, _LONGEST) < 0:
+            raise InputError(f"{taken.name}: row {row + 1:,} has a word of more than {_LONGEST:,} bytes, which is none")
         more = stream.read(_PIECE)
         if not more:
             stream.used(data)
@@ -90,8 +92,6 @@ def _rows(
                 faults.append(f"the file ends within row {row + 1:,}, which is left out")
             break
         data += more
-        if len(data) > _LONGEST + 4 * dim and data.find(b" ", 0, _LONGEST) < 0:
-            raise InputError(f"{taken.name}: row {row + 1:,} has a word of more than {_LONGEST:,} bytes, which is none")
     notes.append(f"{'with' if lines else 'without'} a line end after each row")
 
 

@@ -117,8 +117,8 @@ def test_projector_pairs(tmp_path: Path) -> None:
     words = [*WORDS, *AWKWARD]
     rows = np.arange(3 * len(words), dtype=np.float32).reshape(-1, 3) / 7
     counts = list(range(len(words), 0, -1))
-    for name, given, header in (("plain", None, 0), ("counted", counts, 1)):
-        path = saved(tmp_path, words, rows, given)
+    for name, known, header in (("plain", None, 0), ("counted", counts, 1)):
+        path = saved(tmp_path, words, rows, known)
         said = ok("convert", path, "--to", "projector", "-o", tmp_path / name).talk
         assert "vectors.tsv" not in said or "metadata.tsv" in said
         labels = (tmp_path / name / "metadata.tsv").read_bytes()
@@ -128,7 +128,7 @@ def test_projector_pairs(tmp_path: Path) -> None:
         assert all(line.count(b"\t") == header for line in labels.split(b"\n")[:-1])
         ok("convert", tmp_path / name, "-o", tmp_path / "b.npz")
         assert same(tmp_path / "b.npz", words, rows)
-        assert read(tmp_path / "b.npz").unigram.tolist() == (given or [0] * len(words))
+        assert read(tmp_path / "b.npz").unigram.tolist() == (known or [0] * len(words))
     inputs = read(tmp_path / "b.npz").meta["inputs"]
     assert len(inputs) == 2 and inputs[0]["digest"] != inputs[1]["digest"]
     ok("convert", saved(tmp_path, words, rows), "-o", tmp_path / "my_vectors.tsv")

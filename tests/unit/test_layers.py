@@ -41,13 +41,14 @@ ALLOWED = {
 OUTSIDE = {
     "kernels": ({"numpy", "numba"}, set()),
     "artifacts": ({"numpy"}, {"scipy"}),
-    "query": ({"numpy"}, set()),
-    **dict.fromkeys(("text", "counts", "models", "formats"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
+    "query": ({"numpy"}, {"usearch"}),
+    **dict.fromkeys(("text", "counts", "models"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
+    "formats": ({"numpy", "scipy"}, {"safetensors"}),
     "report": ({"numpy"}, {"rich", "matplotlib"}),
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }
-OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "zstandard", "regex", "click"}
+OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "zstandard", "regex", "click", "safetensors", "usearch"}
 
 
 def imports(source: str) -> list[tuple[str, bool]]:

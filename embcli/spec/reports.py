@@ -52,6 +52,15 @@ class NeighborsParams(Params):
             unset="none",
         ),
     ] = None
+    index: Annotated[
+        str | None,
+        Opt(
+            "Search approximately, through an index in FILE (usearch), which is made if it is not there.",
+            metavar="FILE",
+            recorded=False,
+            unset="exact search",
+        ),
+    ] = None
     threads: _Threads = None
     format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
 
@@ -63,8 +72,8 @@ class NeighborsParams(Params):
             raise UsageError("--min-score: cannot be combined with --metric euclidean, where a lower number is nearer")
         if self.all != (self.out is not None):
             raise UsageError("--all writes an artifact: give --all and -o FILE together")
-        if self.all and (self.words_from or self.centroid or self.method == "mul"):
-            raise UsageError("--all: takes no queries; leave out --words-from, --centroid and --method mul")
+        if self.all and (self.words_from or self.centroid or self.method == "mul" or self.index):
+            raise UsageError("--all: takes no queries; leave out --words-from, --centroid, --method mul and --index")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,14 @@ The commands and the report of an experiment both come here, so that they answer
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from embcli.artifacts import store
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
+from embcli.pipeline.shown import Shown
 from embcli.report.tables import Column, Table
 
 if TYPE_CHECKING:  # the commands that print need no plan
@@ -20,19 +21,6 @@ if TYPE_CHECKING:  # the commands that print need no plan
 
 #: the kinds whose rows are searched and measured
 SEARCHED = ("vectors", "counts", "model", "context")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a report answers.
-
-    ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``lost`` are lines about what was not
-    answered; ``notes`` are remarks that stand in tables for people and in no other form.
-    """
-
-    tables: Callable[[str], Sequence[Table]]
-    lost: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def neighbors_report(
@@ -84,7 +72,7 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
     """Return what artifacts hold and how they were made, or counts of pairs."""
     from embcli.report.description import description_tables
 
-    tables: list[Table] = []
+    tables, records = list[Table](), list[Mapping[str, Any]]()
     for path, name in zip(paths, names, strict=True):
         members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
@@ -93,8 +81,10 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
         elif params.pair or params.top:
             tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
         else:
-            tables += description_tables(description(path, artifact, members, params), name)
-    return Shown(lambda form: tables)
+            found = description(path, artifact, members, params)
+            tables += description_tables(found, name)
+            records.append({"artifact": name, "verified": params.verify, **found})
+    return Shown(lambda form: tables, record=(lambda: records) if records else None)
 
 
 def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str, Any]:
@@ -147,13 +137,32 @@ def lines_of(path: str) -> list[str]:
 
 
 def answer(report: Report, job: Job) -> Shown:
-    """Return what one entry of an experiment's report answers."""
+    """Return what one entry of an experiment's report answers, beside what it is expected to say."""
+    shown = _answer(report, job)
+    if not report.expect:
+        return shown
+    from embcli.report.expected import compare, comparison
+
+    compared = compare(list(shown.records()), report.expect, report.tolerance)
+    return replace(
+        shown,
+        tables=lambda form: [*shown.tables(form), comparison(compared)],
+        record=shown.records,
+        expected=(*shown.expected, *compared),
+    )
+
+
+def _answer(report: Report, job: Job) -> Shown:
     if report.step.name == "neighbors":
         queries = [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
         return neighbors_report(report.paths, queries, report.params, job, report.names)
     if report.step.name == "eval":
         return eval_report(report.paths, report.params, job, report.names)
-    return info_report(report.paths, report.params, report.names)
+    if report.step.name == "info":
+        return info_report(report.paths, report.params, report.names)
+    from embcli.pipeline.printing import printed
+
+    return printed(report.step, report.paths, report.params, job)
 
 
 def labelled(table: Table, /, **labels: Any) -> Table:

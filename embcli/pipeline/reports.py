@@ -99,12 +99,18 @@ def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str
 
 def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
     """Return the counts of the pairs asked for, then the heaviest ones."""
-    from embcli.query.info import heaviest_pairs, pair_count
+    from embcli.query.info import heaviest_pairs, pair_count, pair_weights
 
-    rows = [pair_count(artifact, pair, name) for pair in params.pair]
+    pairs = [pair_count(artifact, pair, name) for pair in params.pair]
+    columns = [Column("word"), Column("context"), Column("count", "right", digits=".10g")]
+    if params.weight:
+        columns.append(Column(params.weight, "right", key="weight"))
+    rows: list[list[Any]] = [list(row) for row in pairs]
+    for row, weight in zip(rows, pair_weights(artifact, pairs, params), strict=False):
+        row.append(weight)
     if params.top:
-        rows += heaviest_pairs(artifact, params.top, name)
-    return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+        rows += [[*row, *([None] if params.weight else [])] for row in heaviest_pairs(artifact, params.top, name)]
+    return Table(title, columns, rows)
 
 
 def ngram_table(artifact: Any, word: str, name: str) -> Table:

@@ -1,6 +1,6 @@
 """From the YAML of an experiment to what it says, checked: steps, reports, other experiments to run. No plan yet.
 
-The entries of steps and reports are checked in entries.py.
+Steps are checked in entries.py, reports in report_entries.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 from embcli.artifacts.identify import show
 from embcli.errors import UsageError
-from embcli.pipeline.entries import STEP_NAME, ReportEntry, StepEntry, report_entry, seed_of, step_entry, texts
+from embcli.pipeline.entries import STEP_NAME, StepEntry, seed_of, step_entry, texts
+from embcli.pipeline.report_entries import ReportEntry, report_entry
 from embcli.pipeline.yamlfile import ShellText, read, unknown, within
 
 _TOP = ("name", "out", "seed", "vars", "runs", "steps", "report")

@@ -1,12 +1,11 @@
-"""The entries of an experiment file: a step to build, a report to print, each with options that are known to ``spec``.
+"""The steps of an experiment file, and what they have in common with the entries of its report: options, inputs.
 
-Keys are the long options of the same step, so that YAML and command line cannot drift apart. The file around them
-stands in config.py.
+Keys are the long options of the same step of ``spec``, so that YAML and command line cannot drift apart. Entries of the
+report stand in report_entries.py, the file around both in config.py.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,6 @@ PRINTING = {
     "encode": ("text", "count"), "bpe-train": ("explain",), "word2vec": ("explain",), "fasttext": ("explain",),
     "attend": ("given_",),
 }  # fmt: skip
-#: printing options that take the place of inputs
-_WITHOUT_INPUTS = ("text", "given_")
 STEP_NAME = re.compile(r"\w[\w.+-]*")
 #: options that a whole run has, not one of its steps
 _OF_THE_RUN = {
@@ -42,8 +39,6 @@ _MISPLACED = {
     "fasttext": ("explain",), "attend": ("given_", "sample", "candidates", "word", "html", "svg", "tsv"),
     "neighbors": ("all",), "info": ("words",),
 }  # fmt: skip
-#: how far numbers may lie from expected ones, if the report does not say
-TOLERANCE = 1e-6
 #: options by which a run on the command line stops and goes on
 _BY_HAND = ("stop_after", "resume", "checkpoint")
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -64,23 +59,6 @@ class StepEntry:
     grid: Mapping[str, tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class ReportEntry:
-    """A report as the YAML declares it.
-
-    ``expect`` are records that it must hold, each a mapping of places and values (see report/expected.py).
-    """
-
-    title: str
-    step: Step
-    inputs: tuple[str, ...]
-    queries: tuple[str, ...]
-    options: Mapping[str, Any]
-    seed: int | None
-    expect: tuple[Mapping[str, Any], ...]
-    tolerance: float
-
-
 def step_entry(name: Any, given: Any) -> StepEntry:
     """Return a step. Raises UsageError that names it, and the option at fault."""
     with within(f"step {name}"):
@@ -93,10 +71,10 @@ def _checked_step(name: Any, given: Any) -> StepEntry:
     if not STEP_NAME.fullmatch(name):
         raise UsageError("a step's name holds letters, digits and . _ + - only, since its file is named so")
     builders = [s.name for s in STEPS.values() if s.writes]
-    step, options = _entry(given, builders, "a step builds an artifact; tables stand under 'report:'")
+    step, options = entry_of(given, builders, "a step builds an artifact; tables stand under 'report:'")
     given_inputs, grid, seed = (options.pop(key, None) for key in ("inputs", "grid", "seed"))
     known = {f.name: f for f in (*fields(step.params), _SEED)}
-    checked = _options(step, options, (*known, "use", "inputs", "grid"))
+    checked = options_of(step, options, (*known, "use", "inputs", "grid"))
     inputs = texts("inputs", given_inputs)
     return StepEntry(name, step, inputs, checked, None if seed is None else seed_of(seed), _grid(grid, known, checked))
 
@@ -109,70 +87,7 @@ def seed_of(value: Any) -> int:
     return int(_SEED.convert(value))
 
 
-def report_entry(place: int, given: Any) -> ReportEntry:
-    """Return the entry of a report. Raises UsageError that names its place, counted from 1, and the option at fault."""
-    with within(f"report {place}"):
-        return _checked_report(given)
-
-
-def _checked_report(given: Any) -> ReportEntry:
-    allowed = (*REPORTS, *PRINTING)
-    step, options = _entry(given, allowed, "a report is one of them; what builds an artifact stands under 'steps:'")
-    printing = PRINTING.get(step.name, ())
-    if printing and not any(options.get(name) for name in printing):
-        flags = " or ".join(name.rstrip("_") for name in printing)
-        raise UsageError(f"use: {step.name}: builds an artifact, and stands under 'steps:'; with {flags} it prints")
-    own = ["inputs", "title", "expect", "tolerance", *(["queries"] if step.name == "neighbors" else [])]
-    own += ["seed"] if printing else []
-    taken = {key: options.pop(key, None) for key in ("inputs", "title", "queries", "expect", "tolerance")}
-    seed = options.pop("seed", None) if printing else None
-    if taken["queries"] is not None and step.name != "neighbors":
-        raise UsageError(f"queries: belong to neighbors, not to {step.name}")
-    checked = _options(step, options, (*(f.name for f in fields(step.params)), "use", *own), printing)
-    title, alone = taken["title"], any(options.get(name) for name in printing if name in _WITHOUT_INPUTS)
-    if not isinstance(title, str | None):
-        raise UsageError(f"title: expected text, found {title!r}; put it in quotes")
-    if alone and taken["inputs"] is not None:
-        raise UsageError(f"inputs: {step.name} needs none here; leave them out")
-    return ReportEntry(
-        title or "", step, () if alone else texts("inputs", taken["inputs"]),
-        () if taken["queries"] is None else texts("queries", taken["queries"]), checked,
-        None if seed is None else seed_of(seed), _expected(taken["expect"]), _tolerance(taken["tolerance"]),
-    )  # fmt: skip
-
-
-def _expected(value: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return the records that a report must hold: one mapping of places and values, or a list of such."""
-    records = value if isinstance(value, list) else [] if value is None else [value]
-    if value is not None and not records:
-        raise UsageError("expect: expected places and values, found an empty list")
-    for record in records:
-        if not isinstance(record, dict) or not record:
-            raise UsageError(
-                f"expect: expected places and values, such as {{word: queen, rank: 1}}, found {record!r:.60}"
-            )
-        for place, due in record.items():
-            if not isinstance(place, str):
-                raise UsageError(f"expect: expected text as a place, found {place!r}; put it in quotes")
-            if isinstance(due, dict):
-                raise UsageError(f"expect: {place}: expected a value or a list, found a mapping; write {place}.KEY")
-    return tuple(records)
-
-
-def _tolerance(value: Any) -> float:
-    """Return how far a number may lie from the one that is expected."""
-    if value is None:
-        return TOLERANCE
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if isinstance(value, bool) or not 0 <= number < math.inf:
-        raise UsageError(f"tolerance: expected a number from 0, found {value!r}")
-    return number
-
-
-def _entry(given: Any, allowed: Sequence[str], why: str) -> tuple[Step, dict[str, Any]]:
+def entry_of(given: Any, allowed: Sequence[str], why: str) -> tuple[Step, dict[str, Any]]:
     """Return the step that an entry uses, and its other keys, as field names."""
     if not isinstance(given, dict):
         raise UsageError(f"expected a mapping such as {{use: {allowed[0]}, inputs: ...}}, found {given!r:.60}")
@@ -208,7 +123,7 @@ def texts(key: str, value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _options(
+def options_of(
     step: Step, options: Mapping[str, Any], known: Sequence[str], printing: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the options of an entry, each known, allowed here and of a plain shape; ``printing`` ones are wanted."""

@@ -15,7 +15,7 @@ from embcli.artifacts.identify import show
 from embcli.errors import UsageError
 from embcli.pipeline.cells import Build, builds_of, file_names, find, kinds_fit, owner, path_of
 from embcli.pipeline.config import Experiment
-from embcli.pipeline.entries import ReportEntry
+from embcli.pipeline.report_entries import ReportEntry
 from embcli.pipeline.yamlfile import unknown, within
 from embcli.spec import Step, fields, make
 

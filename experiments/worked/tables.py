@@ -2,8 +2,8 @@
 
     python experiments/worked/tables.py
 
-Every input row is at (0, 0); the output rows are like (1, 0) and the others (-1, 0), (0, 1), (0, -1), (0, 0): they sum to
-zero. Only needed if the file format changes.
+Every input row is at (0, 0); the output rows are like (1, 0) and the others (-1, 0), (0, 1), (0, -1), (0, 0): they sum
+to zero. Only needed if the file format changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Oracle: the worked numbers of the sources, in experiments/worked/by-hand/, each checked by ``attend --given`` itself."""
+"""Oracle: the worked numbers of the sources, in experiments/worked/by-hand/, checked by ``attend --given`` itself."""
 
 from __future__ import annotations
 

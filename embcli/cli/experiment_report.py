@@ -66,53 +66,85 @@ class StepTalk:
 
 
 def print_report(plan: Any, params: RunParams, console: Console, before: str = "") -> Tally:
-    """Print the tables of the report in the order of the file, and keep them beside the artifacts.
+    """Print the tables of the report in the order of the file, and keep them beside the artifacts, with a page of all.
 
     An entry that cannot be answered has its error instead of tables; the others are answered. It is a failure, as is an
     entry that does not say what is expected of it. ``before`` stands before what is said about entries.
     """
-    from embcli.artifacts import store
+    from embcli.pipeline.document import Entry
 
-    tally, kept, printed = Tally(plan.experiment.path), list[str](), False
+    tally, entries, printed = Tally(plan.experiment.path), list[Entry](), False
     for i, report in enumerate(plan.reports, 1):
         name = report.title or f"{report.step.name} {i}"
-        kept += [f"== {report.title} ==\n"] if report.title else []
         try:
-            texts, wrong = _entry(report, f"{before}{name}", params, console, printed, tally)
+            entry, wrong = _entry(report, name, params, console, printed, tally, before)
         except EmbcliError as e:
-            kept.append(f"error: {e}\n")
+            entry, wrong = Entry(name, report, error=f"error: {e}"), ""
             tally.failures.append(type(e)(f"report {name}: {e}"))
-            continue
-        kept, printed = [*kept, *texts], True
+        entries.append(entry)
+        printed = printed or bool(entry.tables)
         if wrong:
             tally.failures.append(NumbersError(f"report {name}: {wrong}"))
-    if kept and not params.only:
-        with store.open_target(os.path.join(plan.experiment.out, "report.txt")) as file:
-            file.write("\n".join(kept).encode())
+    if not params.only:
+        _keep(plan, entries, params, console, before)
     return tally
 
 
+def _keep(plan: Any, entries: Sequence[Any], params: RunParams, console: Console, before: str) -> None:
+    """Write report.txt and report.html beside the artifacts."""
+    from embcli.artifacts import store
+    from embcli.pipeline.document import document
+
+    out = plan.experiment.out
+    kept = [text for entry in entries for text in _kept(entry)]
+    if kept:
+        with store.open_target(os.path.join(out, "report.txt")) as file:
+            file.write("\n".join(kept).encode())
+    page = document(plan, entries, Job(threads=params.threads or cores()))
+    with store.open_target(os.path.join(out, "report.html")) as file:
+        file.write(page)
+    console.say(f"{before}report: {os.path.join(out, 'report.html')}")
+
+
+def _kept(entry: Any) -> list[str]:
+    """Return what report.txt has of an entry."""
+    title = [f"== {entry.report.title} ==\n"] if entry.report.title else []
+    if entry.pictures is not None:
+        return [*title, f"picture: {os.path.basename(entry.report.params.out)}\n"]
+    return [*title, *([f"{entry.error}\n"] if entry.error else []), *(render(table) for table in entry.tables)]
+
+
 def _entry(
-    report: Any, name: str, params: RunParams, console: Console, more: bool, tally: Tally
-) -> tuple[list[str], str]:
-    """Print one entry of the report, ``more`` after others; return its tables, and what is not as expected."""
+    report: Any, name: str, params: RunParams, console: Console, more: bool, tally: Tally, before: str
+) -> tuple[Any, str]:
+    """Print one entry of the report, ``more`` after others, or write its picture.
+
+    Returns it as answered, and what is not as expected.
+    """
+    from embcli.artifacts import store
+    from embcli.pipeline.document import Entry
     from embcli.pipeline.reports import answer, labelled
 
-    talk = StepTalk(console, name, False)
+    talk = StepTalk(console, f"{before}{name}", False)
     job = Job(report.seed, params.threads or cores(), progress=talk.progress, note=talk.say, warn=talk.warn)
     shown = answer(report, job)
     tables = list(shown.tables("table"))
-    if not console.json:
+    if shown.pictures is not None:
+        with store.open_target(report.params.out) as file:
+            file.write(shown.pictures[0])
+        talk.say(report.params.out)
+    elif not console.json:
         _print(report.title, tables, console, not more)
     elif shown.record is not None:
         for record in shown.record():
-            console.data_json({"report": name, "use": report.step.name, **record})
+            console.data_json({"report": f"{before}{name}", "use": report.step.name, **record})
     else:
         for table in shown.tables("jsonl"):
-            show(labelled(table, report=name, use=report.step.name), console)
+            show(labelled(table, report=f"{before}{name}", use=report.step.name), console)
     for line in shown.lost:
         talk.say(line)
-    return [render(table) for table in tables], _judged(shown, name, report.step.name, console, tally)
+    wrong = _judged(shown, f"{before}{name}", report.step.name, console, tally)
+    return Entry(name, report, tables, shown.lost, "", shown.pictures), wrong
 
 
 def _judged(shown: Any, name: str, use: str, console: Console, tally: Tally) -> str:

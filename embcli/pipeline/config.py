@@ -64,7 +64,7 @@ def _experiment(path: str, found: Mapping[Any, Any]) -> Experiment:
     if not isinstance(steps, dict) or not (steps or ("steps" not in found and (reports or runs))):
         raise UsageError("steps: expected a mapping of names and steps, such as 'tokens: {use: encode, inputs: c.txt}'")
     if not isinstance(reports, list):
-        raise UsageError("report: expected a list of entries, each with '- use: neighbors', eval or info")
+        raise UsageError("report: expected a list of entries, each with '- use: neighbors', eval, info or plot")
     return Experiment(
         path, name, _place(path, out), seed_of(found.get("seed", 0)),
         () if runs is None else tuple(_place(path, text) for text in texts("runs", runs)),

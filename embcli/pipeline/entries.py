@@ -16,7 +16,7 @@ from embcli.pipeline.yamlfile import unknown, within
 from embcli.spec import STEPS, Common, Field, Step, StepCommon, fields
 
 #: commands that may stand in a report because printing is all they do
-REPORTS = ("neighbors", "eval", "info")
+REPORTS = ("neighbors", "eval", "info", "plot")
 #: commands that print instead of building if one of these options is given: then they may stand in a report too
 PRINTING = {
     "encode": ("text", "count"), "bpe-train": ("explain",), "word2vec": ("explain",), "fasttext": ("explain",),
@@ -31,6 +31,8 @@ _OF_THE_RUN = {
     "json": "give it to the command: embcli run FILE --json",
     "quiet": "give it to the command: embcli run FILE -q",
     "verbose": "give it to the command: embcli run FILE -v",
+    "html": "OUT/report.html has maps to explore; of heads there is 'embcli attend MODEL --text TEXT --html FILE'",
+    "theme": "OUT/report.html has pictures in light and dark",
     "format": "a run prints tables, or JSON lines: embcli run FILE --json",
 }
 #: options that print instead of building, or build instead of printing; of PRINTING some may stand in reports

@@ -106,7 +106,7 @@ def make_plan(experiment: Experiment) -> Plan:
         reports = []
         for i, entry in enumerate(experiment.reports, 1):
             with within(f"report {i}"):
-                reports.append(_report(experiment, entry, made))
+                reports.append(_report(experiment, entry, made, i))
         builds = tuple(build for name in made for build in made[name])
         _keep_inputs(builds)
         _keep_out(experiment.out, builds)
@@ -137,8 +137,8 @@ def _order(experiment: Experiment) -> list[str]:
     return done
 
 
-def _report(experiment: Experiment, entry: ReportEntry, made: dict[str, list[Build]]) -> Report:
-    """Return a report entry with its inputs and files found and its options checked."""
+def _report(experiment: Experiment, entry: ReportEntry, made: dict[str, list[Build]], place: int) -> Report:
+    """Return a report entry, the ``place``-th, with its inputs and files found and its options checked."""
     inputs = [each for text in entry.inputs for each in find(experiment, made, text).items]
     for each in inputs:
         kinds_fit(entry.step, each)
@@ -152,8 +152,10 @@ def _report(experiment: Experiment, entry: ReportEntry, made: dict[str, list[Bui
             paths = [path_of(each) for each in found]
             options[f.name] = paths if f.repeatable or len(paths) != 1 else paths[0]
     seed = experiment.seed if entry.seed is None else entry.seed
-    if entry.step.name == "eval":
+    if entry.step.name in ("eval", "plot"):
         seed = options.setdefault("seed", seed)
+    if entry.step.name == "plot":
+        options["out"] = os.path.join(experiment.out, f"plot-{place}.svg")
     params = make(entry.step.params, options)
     if entry.step.name == "neighbors" and not (entry.queries or params.words_from or params.centroid):
         raise UsageError("no query: give 'queries:', 'words-from:' or 'centroid: true'")

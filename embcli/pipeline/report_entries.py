@@ -14,6 +14,8 @@ from embcli.spec import Step, fields
 
 #: printing options that take the place of inputs
 _WITHOUT_INPUTS = ("text", "given_")
+#: commands that take queries
+_ASKED = ("neighbors", "plot")
 #: how far numbers may lie from expected ones, if the report does not say
 TOLERANCE = 1e-6
 
@@ -48,15 +50,17 @@ def _checked_report(given: Any) -> ReportEntry:
     if printing and not any(options.get(name) for name in printing):
         flags = " or ".join(name.rstrip("_") for name in printing)
         raise UsageError(f"use: {step.name}: builds an artifact, and stands under 'steps:'; with {flags} it prints")
-    own = ["inputs", "title", "expect", "tolerance", *(["queries"] if step.name == "neighbors" else [])]
+    own = ["inputs", "title", "expect", "tolerance", *(["queries"] if step.name in _ASKED else [])]
     own += ["seed"] if printing else []
     if "expect" in options and options["expect"] is None:
         raise UsageError("expect: expected places and values, found nothing")
     taken = {key: options.pop(key, None) for key in ("inputs", "title", "queries", "expect", "tolerance")}
     seed = options.pop("seed", None) if printing else None
-    if taken["queries"] is not None and step.name != "neighbors":
-        raise UsageError(f"queries: belong to neighbors, not to {step.name}")
+    if taken["queries"] is not None and step.name not in _ASKED:
+        raise UsageError(f"queries: belong to {' and '.join(_ASKED)}, not to {step.name}")
     checked = options_of(step, options, (*(f.name for f in fields(step.params)), "use", *own), printing)
+    if step.name == "plot" and taken["expect"] is not None:
+        raise UsageError("expect: a plot has no records; expect something of neighbors, eval or info")
     title, alone = taken["title"], any(options.get(name) for name in printing if name in _WITHOUT_INPUTS)
     if not isinstance(title, str | None):
         raise UsageError(f"title: expected text, found {title!r}; put it in quotes")

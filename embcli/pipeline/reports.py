@@ -30,11 +30,16 @@ def neighbors_report(
 
     Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
     """
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
+    check_weight([artifact.kind for artifact in artifacts], params)
+    return answered(artifacts, queries, params, job, names)
+
+
+def answered(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
+    """Return the neighbors of queries in opened artifacts; see ``neighbors_report``."""
     from embcli.query.neighbors import exit_code, search
     from embcli.report.answers import answer_tables, unanswered
 
-    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
-    check_weight([artifact.kind for artifact in artifacts], params)
     answers = search(artifacts, queries, params, job, names)
     lost = unanswered(answers, names)
     if exit_code(answers):
@@ -160,15 +165,33 @@ def answer(report: Report, job: Job) -> Shown:
 
 def _answer(report: Report, job: Job) -> Shown:
     if report.step.name == "neighbors":
-        queries = [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
-        return neighbors_report(report.paths, queries, report.params, job, report.names)
+        return neighbors_report(report.paths, _queries(report), report.params, job, report.names)
     if report.step.name == "eval":
         return eval_report(report.paths, report.params, job, report.names)
+    if report.step.name == "plot":
+        return _plotted(report, job)
     if report.step.name == "info":
         return info_report(report.paths, report.params, report.names)
     from embcli.pipeline.printing import printed
 
     return printed(report.step, report.paths, report.params, job)
+
+
+def _plotted(report: Report, job: Job) -> Shown:
+    """Return the picture of an entry in light and dark."""
+    from embcli.pipeline.pictures import picture
+
+    queries = _queries(report)
+    made = []
+    for theme in ("light", "dark"):
+        params = replace(report.params, theme=theme)
+        object.__setattr__(params, "given", report.params.given)
+        made.append(picture(report.paths, queries, params, job, report.names))
+    return Shown(lambda form: [], made[0].notes, pictures=(made[0].data, made[1].data))
+
+
+def _queries(report: Report) -> list[str]:
+    return [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
 
 
 def labelled(table: Table, /, **labels: Any) -> Table:

@@ -18,12 +18,14 @@ class Shown:
 
     ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``record`` its objects for JSON, None if
     these are the rows of its tables. ``lost`` are lines about what was not answered; ``notes`` are remarks that stand
-    in tables for people and in no other form. ``expected`` says what was expected and whether it was found.
+    in tables for people and in no other form. A plot has no tables but ``pictures``, SVG in light and dark.
+    ``expected`` says what was expected and whether it was found.
     """
 
     tables: Callable[[str], Iterable[Table]]
     lost: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    pictures: tuple[bytes, bytes] | None = None
     record: Callable[[], Iterable[Mapping[str, Any]]] | None = None
     expected: tuple[Compared, ...] = ()
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embcli.formats.vector_text import nearest
+from embcli.formats.decimal import nearest
 from embcli.kernels import decimals as k
 
 
 def written(rows: np.ndarray) -> list[list[str]]:
     out = np.empty(len(rows) * (17 * rows.shape[1] + 2), np.uint8)
     words, offsets = np.full(len(rows), ord("w"), np.uint8), np.arange(len(rows) + 1)
-    n = k.write_rows(words, offsets, 0, rows, k.POWERS, out)
+    n = k.write_rows(words, offsets, 0, rows, k.POWERS, 32, False, out)
     return [line.split(" ")[1:] for line in out[:n].tobytes().decode().splitlines()]
 
 
@@ -28,7 +28,7 @@ def read(fields: list[str]) -> tuple[np.ndarray, np.ndarray]:
         np.zeros(1, np.int64),
         np.zeros((len(fields), 4), np.int64),
     )
-    line, n = k.read_rows(text, np.zeros(1, np.int64), np.array([len(text)]), 0, k.POWERS, out, stops, odd)
+    line, n = k.read_rows(text, np.zeros(1, np.int64), np.array([len(text)]), 0, k.POWERS, False, out, stops, odd)
     assert line == 1
     back = np.zeros(len(fields), np.bool_)
     back[odd[:n, 1]] = True

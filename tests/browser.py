@@ -103,6 +103,11 @@ class Browser:
         mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}
         self._ask("POST", "/actions", {"actions": [mouse]})
 
+    def prefer(self, scheme: str) -> None:
+        """Say that the reader's system is light or dark."""
+        asked = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self._ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": asked})
+
     def shot(self, path: Path) -> bytes:
         """Save a picture of the window and return its bytes."""
         path.write_bytes(raw := base64.b64decode(self._ask("GET", "/screenshot")))

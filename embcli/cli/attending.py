@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from embcli.cli.console import Console
-from embcli.cli.prints import show
-from embcli.errors import InputError
+from embcli.cli.prints import show, show_answer
+from embcli.errors import InputError, NumbersError
 from embcli.job import Job
 
 
@@ -133,14 +133,10 @@ def print_samples(inputs: list[str], params: Any, job: Job, console: Console) ->
 
 def print_given(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print what follows from tables written by hand, and fail if it is not what the file expects."""
-    from embcli.pipeline.given import work_out
-    from embcli.report.given import check_expected, given_json, given_tables
+    from embcli.pipeline.printing import by_hand
+    from embcli.report.expected import mismatch
 
-    found = work_out(params.given_)
-    if console.json:
-        console.data_json(given_json(found))
-    else:
-        for i, table in enumerate(given_tables(found)):
-            console.data("\n" if i else "")
-            show(table, console)
-    check_expected(found, params.given_)
+    shown = by_hand(params.given_)
+    show_answer(shown, console)
+    if wrong := mismatch(shown.expected):
+        raise NumbersError(f"{params.given_}: {wrong}")

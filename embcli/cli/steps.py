@@ -124,9 +124,7 @@ def _printer(step: Step, params: Any, out: str | None) -> Any:
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
     if step.name in ("word2vec", "fasttext") and params.explain:
-        from embcli.cli.predictions import training_explain
-
-        return training_explain
+        return prints.training_explain
     if step.name == "encode" and params.phrases_top:
         return prints.encode_phrases
     if step.name == "cooc" and params.top:

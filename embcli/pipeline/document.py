@@ -74,14 +74,14 @@ def _artifacts(plan: Plan) -> Iterator[str]:
         meta, size = facts["meta"], facts["size"]
         total += size
         seconds = known.get((build.name, facts["digest"]))
-        rows.append([build.label, build.step.name, sentence(meta["kind"], meta), human_bytes(size), seconds])
+        rows.append([build.label, build.step.name, human_bytes(size), seconds, sentence(meta["kind"], meta)])
         details.append(
             f"<h3>{escape(build.label)}</h3><p>{escape(phrase(meta['options']))}, seed {meta['seed']}</p>"
             f"<pre>{escape(build_command(build))}</pre>\n"
         )
-    columns = [Column("artifact"), Column("command"), Column("what was made"), Column("size", "right")]
-    columns.append(Column("seconds", "right", digits=".1f"))
-    spent = sum(row[-1] or 0 for row in rows)
+    columns = [Column("artifact"), Column("command"), Column("size", "right")]
+    columns += [Column("seconds", "right", digits=".1f"), Column("what was made")]
+    spent = sum(row[3] or 0 for row in rows)
     notes = [f"{human_bytes(total)} and {spent:.1f} s in all; seconds are those of the run that made the artifact"]
     yield from table_html(Table("", columns, rows, notes))
     yield f"<details><summary>Options and commands</summary>\n{''.join(details)}</details>\n"
@@ -92,8 +92,8 @@ def _losses(builds: Sequence[Build]) -> Iterator[str]:
     from embcli.query.curves import loss_of
     from embcli.report.linechart import loss_charts
 
-    curves = [loss_of(store.read(build.out), build.label) for build in builds if build.kind in _TRAINED]
-    found = [curve for curve in curves if curve is not None]
+    trained = [build for build in builds if build.kind in _TRAINED]
+    found = [curve for build in trained for curve in loss_of(store.read(build.out), build.label)]
     if found:
         yield f'<div class="charts">\n{"".join(loss_charts(found))}</div>\n'
         if len({curve.measure for curve in found}) > 1:

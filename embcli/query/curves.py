@@ -24,6 +24,8 @@ from embcli.spec import PlotParams
 
 #: points that a line of many steps is thinned to
 _POINTS = 200
+#: what the held-out loss of vectors measures
+HELD_OUT = "held-out text, full softmax"
 
 
 @dataclass(frozen=True)
@@ -49,29 +51,37 @@ def losses(artifacts: Sequence[Artifact], names: Sequence[str]) -> list[Curve]:
     """
     curves = []
     for artifact, name in zip(artifacts, names, strict=True):
-        curve = loss_of(artifact, name)
-        if curve is None:
+        found = loss_of(artifact, name)
+        if not found:
             step = artifact.meta.get("step", "its step")
             raise InputError(f"{name}: keeps no loss, since {step} has no epochs; "
                              "word2vec, glove, fasttext and attend keep it")  # fmt: skip
-        curves.append(curve)
+        curves += found
     return curves
 
 
-def loss_of(artifact: Any, name: str) -> Curve | None:
-    """Return the loss of vectors by epoch, of a model by step, or None if there is none."""
+def loss_of(artifact: Any, name: str) -> list[Curve]:
+    """Return the loss of vectors by epoch, of a model by step, or nothing if there is none.
+
+    Held-out loss of a model is the same measure. That of vectors is another one, of the full softmax whatever they
+    were trained by: a line of its own.
+    """
     stats = artifact.meta.get("stats") or {}
     objective = str(stats.get("objective") or artifact.meta.get("step") or "loss").partition(":")[0]
     if isinstance(artifact, Model) and len(artifact.step_loss):
         steps, values = thinned(np.asarray(artifact.step_loss, np.float64))
         held = stats.get("heldout") or {}
-        return Curve(name, objective, steps, values, "step", _pair(held.get("steps"), held.get("loss")))
+        return [Curve(name, objective, steps, values, "step", _pair(held.get("steps"), held.get("loss")))]
     if isinstance(artifact, Vectors) and artifact.epoch_loss is not None and len(artifact.epoch_loss):
         values = np.asarray(artifact.epoch_loss, np.float64)
-        later = stats.get("heldout_loss") or []
-        steps = np.arange(1.0, len(values) + 1)
-        return Curve(name, objective, steps, values, "epoch", _pair(steps[: len(later)].tolist(), later))
-    return None
+        held_out = np.array(stats.get("heldout_loss") or [], np.float64)
+        made = [Curve(name, objective, _numbers(values), values, "epoch")]
+        return made + ([Curve(name, HELD_OUT, _numbers(held_out), held_out, "epoch")] if len(held_out) else [])
+    return []
+
+
+def _numbers(values: Floats) -> Floats:
+    return np.arange(1.0, len(values) + 1)
 
 
 def _pair(steps: Sequence[float] | None, values: Sequence[float] | None) -> tuple[Floats, Floats] | None:
@@ -104,7 +114,7 @@ def singular(artifacts: Sequence[Artifact], names: Sequence[str], params: PlotPa
             second = moments(space, space.shape[0], job).second * space.shape[0]
             values = np.sqrt(np.maximum(np.linalg.eigvalsh(second)[::-1], 0))
         what = "of the weighted counts" if kept else "of the table of vectors"
-        curves.append(Curve(name, what, np.arange(1.0, len(values) + 1), values))
+        curves.append(Curve(name, what, _numbers(values), values))
     return curves
 
 

@@ -24,6 +24,7 @@ _BANDS, _ENOUGH = 24, 5
 def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
     """Draw losses by epoch or step, one panel for each objective, since only equal objectives are comparable."""
     theme = THEMES[params.theme]
+    names = list(dict.fromkeys(curve.name for curve in curves))
     groups = list(dict.fromkeys((curve.measure, curve.unit) for curve in curves))
     with drawing(theme, params.form) as matplotlib:
         width = 7.0 if len(groups) == 1 else min(4.6 * len(groups), 14)
@@ -34,7 +35,7 @@ def loss_picture(curves: Sequence[Curve], params: PlotParams) -> Picture:
         for ax, (group, unit) in zip(axes, groups, strict=True):
             ax.set_title(group)
             for curve in (curve for curve in curves if (curve.measure, curve.unit) == (group, unit)):
-                _loss(ax, curve, theme.lines[curves.index(curve) % len(theme.lines)])
+                _loss(ax, curve, theme.lines[names.index(curve.name) % len(theme.lines)])
             ax.set_xlabel(unit)
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.legend(handlelength=2.8)

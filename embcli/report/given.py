@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embcli.errors import NumbersError, UsageError
+from embcli.errors import UsageError
 from embcli.report.tables import Column, Table
 
 _INDEX = re.compile(r"(.+?)\s*\[([0-9, ]+)\]")
@@ -72,13 +72,6 @@ def compared(sheet: Any) -> Iterator[tuple[str, Any, Any, bool]]:
                 raise UsageError(f"expect: {name}: {base} is {' x '.join(map(str, found.shape))}") from None
         same = found.shape == np.shape(due) and bool(np.allclose(found, due, rtol=0, atol=sheet.tolerance))
         yield name, found, due, same
-
-
-def check_expected(sheet: Any, path: str) -> None:
-    """Raise NumbersError if something else was found than the file expects."""
-    for name, found, due, same in compared(sheet):
-        if not same:
-            raise NumbersError(f"{path}: {name} is {_short(found)}, expected {_short(due)}")
 
 
 def _short(value: Any) -> str:

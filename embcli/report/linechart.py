@@ -6,7 +6,7 @@ For files of their own, of any size and with more pictures, see curves.py, which
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from embcli.query.curves import Curve
@@ -23,18 +23,17 @@ _DOTS = 40
 
 def loss_charts(curves: Sequence[Curve]) -> Iterator[str]:
     """Yield a figure for each objective, since only losses of equal objectives are comparable."""
+    color = {name: f"c{i % _COLORS}" for i, name in enumerate(dict.fromkeys(curve.name for curve in curves))}
     for measure, unit in dict.fromkeys((curve.measure, curve.unit) for curve in curves):
         group = [curve for curve in curves if (curve.measure, curve.unit) == (measure, unit)]
-        names = "".join(
-            f'<li><i class="c{i % _COLORS}"></i>{escape(shown(curve.name))}</li>' for i, curve in enumerate(group)
-        )
+        names = "".join(f'<li><i class="{color[curve.name]}"></i>{escape(shown(curve.name))}</li>' for curve in group)
         held = "<li>dashed: held-out text</li>" if any(curve.heldout for curve in group) else ""
         yield f"<figure><figcaption>{escape(shown(measure))}, mean loss by {escape(unit)}</figcaption>"
-        yield from _chart(group, unit)
+        yield from _chart(group, unit, color)
         yield f'<ul class="legend">{names}{held}</ul></figure>\n'
 
 
-def _chart(curves: Sequence[Curve], unit: str) -> Iterator[str]:
+def _chart(curves: Sequence[Curve], unit: str, colors: Mapping[str, str]) -> Iterator[str]:
     """Yield the SVG of some lines on one scale."""
     lines = [line for curve in curves for line in ((curve.steps, curve.values), curve.heldout) if line is not None]
     across = (min(float(x.min()) for x, _ in lines), max(float(x.max()) for x, _ in lines))
@@ -56,8 +55,8 @@ def _chart(curves: Sequence[Curve], unit: str) -> Iterator[str]:
         x = place(value, low)[0]
         yield f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 17}" text-anchor="middle">{value:,.0f}</text>'
     yield f'<text x="{(_WIDTH + _LEFT - _RIGHT) / 2}" y="{_HEIGHT - 3}" text-anchor="middle">{escape(unit)}</text>'
-    for i, curve in enumerate(curves):
-        color = f"c{i % _COLORS}"
+    for curve in curves:
+        color = colors[curve.name]
         parts: list[tuple[str, tuple[Floats, Floats]]] = [
             ("pale" if curve.heldout else "", (curve.steps, curve.values))
         ]

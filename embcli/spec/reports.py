@@ -170,11 +170,21 @@ class InfoParams(Params):
     rows: Annotated[int, Opt("First rows to show.", min=0, metavar="N")] = 5
     words: Annotated[bool, Opt("Print the whole vocabulary with counts (of a tokenizer: ids), as TSV.")] = False
     pair: Annotated[tuple[str, ...], Opt("Print the count of a pair 'word word' (counts).", metavar="PAIR")] = ()
+    weight: Annotated[
+        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
+        Opt("Print this weight of each --pair too.", unset="none"),
+    ] = None
+    cds: Annotated[float, Opt("Of PMI: exponent that smooths the context counts.", above=0, max=1)] = 0.75
     top: Annotated[int, Opt("Print this many of the heaviest pairs (counts).", min=0, metavar="N")] = 0
     ngrams: Annotated[
         tuple[str, ...],
         Opt("Print the character n-grams of a word, their hashes, rows and lengths (fastText).", metavar="WORD"),
     ] = ()
+
+    def check(self) -> None:
+        """Refuse weights of no pair."""
+        if self.weight and not self.pair:
+            raise UsageError(f"--weight {self.weight}: weighs pairs; give --pair too")
 
 
 ROWS = (

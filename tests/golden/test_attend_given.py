@@ -1,4 +1,4 @@
-"""Oracle: the worked numbers of the sources, in experiments/worked/, each checked by ``attend --given`` itself."""
+"""Oracle: the worked numbers of the sources, in experiments/worked/by-hand/, checked by ``attend --given`` itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from embcli.errors import UsageError
 from embcli.pipeline.given import work_out
 from embcli.report.given import compared, given_json
 
-WORKED = sorted((ROOT / "experiments" / "worked").glob("*.yaml"))
+WORKED = sorted((ROOT / "experiments" / "worked" / "by-hand").glob("*.yaml"))
 
 
 def worked(tmp_path: Path, text: str) -> dict[str, np.ndarray]:
@@ -28,15 +28,15 @@ def test_every_worked_number_is_found(path: Path) -> None:
 
 
 def test_a_mismatch_fails_and_is_shown(tmp_path: Path) -> None:
-    text = (ROOT / "experiments" / "worked" / "step.yaml").read_text(encoding="utf-8")
+    text = (ROOT / "experiments" / "worked" / "by-hand" / "step.yaml").read_text(encoding="utf-8")
     (tmp_path / "wrong.yaml").write_text(text.replace("0.78", "0.79"), encoding="utf-8")
     ran = embcli("attend", "--given", tmp_path / "wrong.yaml")
     assert "NOT as expected" in ran.text and "E after[2]" in ran.text
-    failed(ran, 4, "E after[2] is [ 0.78, -0.06], expected [ 0.79, -0.06]")
+    failed(ran, 4, "E after[2] is [0.78, -0.06], expected [0.79, -0.06]")
 
 
 def test_the_command_prints_tables_and_json() -> None:
-    path = ROOT / "experiments" / "worked" / "causal.yaml"
+    path = ROOT / "experiments" / "worked" / "by-hand" / "causal.yaml"
     ran = ok("attend", "--given", path)
     assert "A: softmax of each row, within the mask (2 x 2)" in ran.text and "as expected" in ran.text
     found = json.loads(ok("attend", "--given", path, "--json").text)
@@ -127,7 +127,7 @@ def test_faults_are_one_line(tmp_path: Path, text: str, said: str) -> None:
 
 
 def test_usage_of_given(tmp_path: Path) -> None:
-    path = ROOT / "experiments" / "worked" / "causal.yaml"
+    path = ROOT / "experiments" / "worked" / "by-hand" / "causal.yaml"
     failed(embcli("attend", "x.npz", "--given", path), 2, "--given")
     failed(embcli("attend", "--given", path, "-o", tmp_path / "x.npz"), 2, "only print")
     failed(embcli("attend", "--given", path, "--text", "a"), 2, "--given")

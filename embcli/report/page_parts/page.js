@@ -11,12 +11,13 @@
   const map = $("map"), dots = $("dots"), over = $("over"), tip = $("tip"), side = $("side");
   const pen = dots.getContext("2d", { alpha: false }), ink = over.getContext("2d");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const INSIDE = location.protocol === "about:";  // a frame of another page
   const number = (x) => x.toLocaleString("en-US");
 
   // ---- what is looked at: a place p of the map is drawn at p * view.s + view.x, in CSS pixels
   const view = { s: 1, x: 0, y: 0 };
   let W = 0, H = 0, ratio = 1, fine = 1, pixels = null, image = null;
-  let chosen = -1, hovered = -1, byCount = true, flight = null, due = false;
+  let chosen = -1, hovered = -1, byCount = true, flight = null, due = false, dotted = false;
   const X = (i) => places[2 * i] * view.s + view.x, Y = (i) => (65535 - places[2 * i + 1]) * view.s + view.y;
 
   function whole() {
@@ -189,10 +190,11 @@
       view.y = (a.py + (b.py - a.py) * e) - flight.wy * view.s;
       if (t < 1) draw(); else flight = null;
     }
-    drawDots();
+    if (!dotted) { drawDots(); dotted = true; }
     drawOver();
   }
-  function draw() { if (!due) { due = true; requestAnimationFrame(frame); } }
+  // what only marks a word leaves the dots as they are
+  function draw(all = true) { if (all) dotted = false; if (!due) { due = true; requestAnimationFrame(frame); } }
 
   function resize() {
     const box = map.getBoundingClientRect(), before = W ? { W, H } : null;
@@ -282,6 +284,7 @@
   over.addEventListener("pointercancel", lift);
   over.addEventListener("pointerleave", () => hover(null));
   over.addEventListener("wheel", (e) => {
+    if (INSIDE && !document.hasFocus() && !e.ctrlKey) return;  // who has not clicked yet scrolls the page around
     e.preventDefault();
     zoom(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : e.ctrlKey ? 0.01 : 0.0016)), ...spot(e));
   }, { passive: false });
@@ -299,7 +302,7 @@
       tip.style.top = (Y(i) + 14 + h > H ? Y(i) - h - 10 : Y(i) + 10) + "px";
     }
     over.classList.toggle("point", i >= 0);
-    if (i !== hovered) { hovered = i; draw(); }
+    if (i !== hovered) { hovered = i; draw(false); }
   }
   const facts = (i) => counts[i] ? `count ${number(counts[i])}` : "";
 
@@ -325,8 +328,8 @@
       bar.style.width = Math.max(2, 100 * score) + "%";
       row.append(make("span", words[i]), make("span", score.toFixed(4), "count"), make("span", counts[i] ? number(counts[i]) : "", "count"), bar);
       row.addEventListener("click", () => choose(i, true));
-      row.addEventListener("pointerenter", () => { hovered = i; draw(); });
-      row.addEventListener("pointerleave", () => { hovered = -1; draw(); });
+      row.addEventListener("pointerenter", () => { hovered = i; draw(false); });
+      row.addEventListener("pointerleave", () => { hovered = -1; draw(false); });
       list.appendChild(document.createElement("li")).append(row);
     }
     if (!found.length) side.append(make("p", "This row has no direction, so no neighbors."));
@@ -335,7 +338,7 @@
     chosen = i;
     panel();
     if (i >= 0 && go) fly(i);
-    if (location.protocol === "about:") { draw(); return; }  // inside another page there is no address to change
+    if (INSIDE) { draw(); return; }  // there is no address to change
     const hash = i < 0 ? "" : "#" + encodeURIComponent(words[i]);
     if (decodeURIComponent(location.hash) !== decodeURIComponent(hash)) history.replaceState(null, "", hash || location.pathname + location.search);
     draw();

@@ -155,7 +155,7 @@ def test_long_texts(road: Path) -> None:
     assert "warning" in ran.talk and "20 tokens" in ran.talk and "--context 12" in ran.talk
     failed(embcli("attend", "learned.npz", "--text", long, cwd=road), 1, "learned positions", "20 tokens")
     assert "warning" not in ok("attend", "learned.npz", "--text", "the king " * 6, cwd=road).talk
-    failed(embcli("attend", "learned.npz", "--text", "the king " * 6, "--sample", "5", cwd=road), 1, "learned")
+    failed(embcli("attend", "learned.npz", "--text", "the king " * 6, "--sample", "5", cwd=road), 2, "learned")
 
 
 def test_texts_of_no_and_of_one_token_and_files_of_texts(road: Path) -> None:

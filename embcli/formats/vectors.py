@@ -13,16 +13,7 @@ from numpy.typing import NDArray
 from embcli.artifacts import identify
 from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError, UsageError
-from embcli.formats import (
-    fasttext_bin,
-    projector,
-    tensors,
-    tiktoken,
-    vector_shape,
-    vector_text,
-    vector_text_write,
-    word2vec_bin,
-)
+from embcli.formats import fasttext_bin, projector, tensors, vector_shape, vector_text, vector_text_write, word2vec_bin
 from embcli.formats.opened import Mapped, Stream, digest_of, head_of, opened
 from embcli.formats.unknown import foreign, refuse
 from embcli.job import Job
@@ -80,8 +71,11 @@ def format_of(path: str, form: str | None) -> str | None:
         return "projector"
     if vector_shape.looks_like(head):
         return "word2vec"
-    if packed and not head.lstrip().startswith((b"{", b"#version")) and not tiktoken.looks_like(head[:4096]):
-        raise foreign(path, raw, head)
+    if packed and not head.lstrip().startswith((b"{", b"#version")):
+        from embcli.formats import tiktoken  # with it comes all that cuts text into tokens
+
+        if not tiktoken.looks_like(head[:4096]):
+            raise foreign(path, raw, head)
     return None
 
 

@@ -48,7 +48,8 @@ OUTSIDE = {
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }
-OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "zstandard", "regex", "click", "safetensors", "usearch"}
+OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "zstandard", "regex", "click"}
+OURS |= {"safetensors", "usearch"}
 
 
 def imports(source: str) -> list[tuple[str, bool]]:

@@ -54,7 +54,7 @@ def _lines(piece: bytes, line: int, header: bool) -> tuple[Ints, Ints, Ints]:
 
 
 def compiled(piece: bytes, line: int, dim: int, header: bool, bare: bool) -> Part:
-    """Return a piece's lines, a word (none if ``bare``) and ``dim`` numbers each; ``line`` is the first one's number."""
+    """Return a piece's lines: a word (none if ``bare``), ``dim`` numbers; ``line`` is the first one's number."""
     from embcli.kernels import decimals as k  # compiled code, which other formats do without
 
     starts, stops, numbers = _lines(piece, line, header)

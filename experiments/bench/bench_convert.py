@@ -3,8 +3,8 @@
     PEER_PYTHON=python python experiments/bench/bench_convert.py [--rows 400000] [--dim 50] [--threads 2] [--rounds 5]
 
 A file of random rows, six digits a number as trainers print them, is read and saved: by embcli as an artifact, by
-gensim (PEER_PYTHON) as its own file. Then both write what they saved as text again, and read the same rows as word2vec's
-binary format. The files and the vectors are compared, and ``--limit 1000`` is timed beside the whole file.
+gensim (PEER_PYTHON) as its own file. Then both write what they saved as text again, and read and write the same rows
+in word2vec's binary format. The vectors are compared, and ``--limit 1000`` is timed beside the whole file.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python experiments/bench/bench_search.py [--rows 3000000] [--dim 300] [--threads 2] [--rounds 5] [--vectors FILE]
 
 Rows are random in bunches, written to a temporary folder (3.6 GB at the defaults), or those of an artifact. In
-alternating rounds, as whole processes: ``embcli neighbors`` for one word; and a program that reads the array's bytes once,
-in blocks of 4 MB into one buffer. Both find the file in the page cache after the first round; ``--cold`` drops it
+alternating rounds, as whole processes: ``embcli neighbors`` for one word; and a program that reads the array's bytes
+once, in blocks of 4 MB into one buffer. Both find the file in the page cache after the first round; ``--cold`` drops it
 before each run (posix_fadvise). Then, with --index, how long the index takes and what it finds.
 """
 

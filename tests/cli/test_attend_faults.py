@@ -108,6 +108,7 @@ def test_weights_can_be_left_out(road: Path) -> None:
     assert a.text_at(0)[1].shape == (1, 2, 3, 3) and b.text_at(0)[1].size == 0
     assert (np.asarray(a.text_at(0)[0]) == np.asarray(b.text_at(0)[0])).all()
     ok("neighbors", "without.npz", "king@1:2", cwd=road)
+    failed(embcli("neighbors", "without.npz", "king", cwd=road), 1, "did you mean king@1:2?")
     failed(embcli("attend", "m.npz", "--text", "the", "--no-weights", "--svg", "a.svg", cwd=road), 2, "--no-weights")
 
 

@@ -160,7 +160,8 @@ _TABLES = ("word_rows", "word_squares", "context_squares")
 class Vectors(Artifact):
     """Word vectors.
 
-    vectors : float32 (V, d).  contexts : float32 (V, d), the second table of two-table models.
+    vectors : float32 (V, d), or float16, which is read as float32 (Halves).
+    contexts : float32 (V, d), the second table of two-table models.
     word_rows : float32 (V, d), the words' own table where ``vectors`` are made of more than that.
     ngram_rows, ngram_buckets : of models with character n-grams (fastText), float32 (n, d), int64 (n,) ascending. A
     word's vector is the mean of its word row, if it is in the vocabulary, and of the rows of all its n-grams' buckets,
@@ -177,7 +178,7 @@ class Vectors(Artifact):
 
     kind: ClassVar[str] = "vectors"
     members: ClassVar[dict[str, Member]] = {
-        "vectors": Member(("f4",), 2),
+        "vectors": Member(("f4", "f2"), 2),
         **WORD,
         "unigram": Member(INT),
         "contexts": Member(("f4",), 2, required=False),

@@ -24,16 +24,30 @@ class Shape:
 
 
 def looks_like(head: bytes) -> bool:
-    """Return whether text begins like vectors: a header and a fitting line, or a word and two numbers or more."""
-    lines = [line for line in head.removeprefix(BOM).split(b"\n")[:3] if line.strip()]
+    """Return whether text begins like vectors: a header and a fitting line, or mostly words with as many numbers."""
+    lines = _lines(head)
     if not lines or b"\0" in lines[0]:
         return False
-    if _HEADER.fullmatch(lines[0]) and (len(lines) == 1 or _numbers(lines[1])):
+    if _HEADER.fullmatch(lines[0]) and (len(lines) == 1 or numbers(lines[1])):
         return True
-    return 2 <= _numbers(lines[0]) == len(lines[0].split()) - 1
+    widths = Counter(numbers(line) for line in lines)
+    width, most = widths.most_common(1)[0]
+    return width >= 2 and 2 * most >= len(lines)
 
 
-def _numbers(line: bytes) -> int:
+def single(head: bytes) -> bool:
+    """Return whether text begins with lines of a word and one number."""
+    lines = _lines(head)
+    return len(lines) > 1 and all(numbers(line) == 1 == len(line.split()) - 1 for line in lines)
+
+
+def _lines(head: bytes) -> list[bytes]:
+    """Return the first lines that are not blank; the last one may be cut, and is left out if there are others."""
+    lines = [line for line in head.removeprefix(BOM).split(b"\n")[:100] if line.strip()]
+    return lines[:-1] if len(lines) > 1 and not head.endswith(b"\n") and head.count(b"\n") < 100 else lines
+
+
+def numbers(line: bytes) -> int:
     """Return how many numbers stand at the end of a line behind a word (which may be a number itself)."""
     fields, n = line.split(), 0
     while n < len(fields) - 1 and (NUMBER.fullmatch(fields[-1 - n]) or NOT_FINITE.fullmatch(fields[-1 - n])):
@@ -58,7 +72,7 @@ def shape_of(head: bytes, form: str | None, name: str) -> Shape:
         raise InputError(f"{name}: line 1: expected the number of words and of dimensions, found {lines[0][:40]!r}")
     if header is not None:
         claimed, dim = int(header[1]), int(header[2])
-        fits = dim > 0 and all(len(line.split()) > dim and _numbers(line) >= dim for line in lines[1:2])
+        fits = dim > 0 and all(len(line.split()) > dim and numbers(line) >= dim for line in lines[1:2])
         if form is None and len(lines) > 1 and (not fits or dim == 1):
             raise UsageError(
                 f"{name}: its first line {lines[0].strip().decode()!r} may be a header or a word with one number; say "
@@ -67,7 +81,7 @@ def shape_of(head: bytes, form: str | None, name: str) -> Shape:
         if not dim:
             raise InputError(f"{name}: its header says 0 dimensions")
         return Shape(dim, claimed)
-    widths = Counter(n for line in lines[:1000] if (n := _numbers(line)))
+    widths = Counter(n for line in lines[:1000] if (n := numbers(line)))
     if not widths:
         raise InputError(f"{name}: line 1: expected a word and numbers, found {ascii(lines[0][:40])[1:]}")
     whole = Counter(len(line.split()) - 1 for line in lines[:1000])

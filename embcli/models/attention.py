@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 
 
-def causal(T: int) -> Mask:
-    """Return the mask of a text that is read from left to right: i may look at j <= i."""
-    return np.tri(T, dtype=np.bool_)
+def causal(T: int, past: int = 0) -> Mask:
+    """Return the mask of a text that is read from left to right: i may look at j <= i, and at the ``past``."""
+    return np.tri(T, past + T, past, dtype=np.bool_)
 
 
 def unmasked(T: int) -> Mask:

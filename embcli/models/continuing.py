@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Model
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
-from embcli.models import layers, transformer
+from embcli.models import attention, layers, transformer
 from embcli.models.readers import Reader, check_length, reader
 from embcli.models.texts import Cut, cut_texts, cutter, text_of
+from embcli.models.transformer import Config
 from embcli.spec import AttendParams
 
 #: tells the draws from other random numbers of the same seed
@@ -45,13 +46,14 @@ def continued(model: Model, params: AttendParams, job: Job) -> Iterator[tuple[st
     for number, each in enumerate(cuts, 1):
         if not len(each.ids):
             raise InputError(f"text {number}: {each.text!r} has no known token to begin with")
-    check_length(use, max(len(each.ids) for each in cuts) + params.sample - 1, job)
+    check_length(use, [len(each.ids) for each in cuts], job, params.sample - 1)
     for number, each in enumerate(cuts):
-        ids = each.ids.tolist()
+        ids, reading = each.ids.tolist(), Reading(use.config, use.parameters, len(each.ids) + params.sample)
         for place in range(params.sample):
             job.progress(number * params.sample + place, len(cuts) * params.sample, "tokens")
             rng = np.random.default_rng([_STREAM, job.seed, number, place])
-            ids.append(draw(last_scores(use, ids), params.temperature, params.top_k, rng.random()))
+            Z = reading.further(ids if place == 0 else ids[-1:])
+            ids.append(draw(Z, params.temperature, params.top_k, rng.random()))
         yield text_of(model, each.ids), _rest(model, each, ids)
 
 
@@ -61,11 +63,30 @@ def _rest(model: Model, each: Cut, ids: list[int]) -> str:
     return whole[len(start) :] if whole.startswith(start) else " " + text_of(model, ids[len(each.ids) :])
 
 
-def last_scores(use: Reader, ids: list[int]) -> NDArray[np.float64]:
-    """Return the logits (V,) of what follows ids."""
-    seen = use.see(np.array(ids, np.int64))
-    assert seen.final is not None
-    return np.asarray(transformer.scores(use.config, use.parameters, seen.final[-1:])[0], np.float64)
+class Reading:
+    """A model of next tokens that reads one text piece by piece; keys and values of what it has read are kept.
+
+    Logits are those of ``transformer.forward`` up to rounding; a token costs O(T) instead of O(T^2).
+    """
+
+    def __init__(self, config: Config, parameters: transformer.Parameters, room: int) -> None:
+        """Begin with an empty text of at most ``room`` tokens."""
+        self.config, self.parameters = config, parameters
+        self.layers = [transformer.layer_of(parameters, number) for number in range(config.layers)]
+        shape = (config.heads, room, config.dim // config.heads)
+        kind = parameters["token_rows"].dtype
+        self.past = [transformer.Past(np.empty(shape, kind), np.empty(shape, kind)) for _ in self.layers]
+        self.read = 0
+
+    def further(self, ids: list[int]) -> NDArray[np.float64]:
+        """Read T >= 1 further tokens; return the logits (V,) of what follows them."""
+        H = transformer.first_inputs(self.config, self.parameters, np.array(ids, np.int64), self.read)
+        mask = attention.causal(len(ids), self.read)
+        self.read += len(ids)
+        for layer, past in zip(self.layers, self.past, strict=True):
+            H, _ = transformer.block(self.config, layer, H, mask, past)
+        last = layers.layer_norm(H[-1:], self.parameters["final_gain"], self.parameters["final_bias"])
+        return np.asarray(transformer.scores(self.config, self.parameters, last)[0], np.float64)
 
 
 def draw(Z: NDArray[np.float64], temperature: float, top_k: int, chance: float) -> int:

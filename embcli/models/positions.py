@@ -58,7 +58,11 @@ def slopes(heads: int) -> NDArray[np.float64]:
     return np.concatenate([found, more])[:heads]
 
 
-def alibi(positions: NDArray[Any], heads: int) -> NDArray[np.float64]:
-    """Return what ALiBi adds to scores, float64 (heads, T, T): -slope |i - j|, in both directions."""
+def alibi(positions: NDArray[Any], heads: int, others: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """Return what ALiBi adds to scores, float64 (heads, T, T): -slope |i - j|, in both directions.
+
+    ``others`` are the positions of the S keys, for (heads, T, S), where they are not those of the queries.
+    """
     at = np.asarray(positions, np.float64)
-    return -slopes(heads)[:, None, None] * np.abs(at[:, None] - at[None, :])
+    to = at if others is None else np.asarray(others, np.float64)
+    return -slopes(heads)[:, None, None] * np.abs(at[:, None] - to[None, :])

@@ -7,7 +7,7 @@ al. 2020). One text at a time, every state and weight kept: for looking, and to 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,12 +38,6 @@ class Config:
     tie: bool = True
     output_bias: bool = False
     scale_embeddings: bool = True
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any], vocabulary: int) -> Config:
-        """Return the configuration that a model's recorded options describe."""
-        names = [name for name in cls.__dataclass_fields__ if name != "vocabulary"]
-        return cls(vocabulary, **{name: options[name] for name in names})
 
     @property
     def masked(self) -> bool:
@@ -85,40 +79,70 @@ def layer_of(parameters: Parameters, number: int) -> dict[str, Array]:
     return {name: parameters[name][number] for name in _OF_LAYER}
 
 
-def first_inputs(config: Config, parameters: Parameters, ids: Array) -> Array:
-    """Return what enters the first layer, (T, d): scale E[ids] + P, P only where positions are added.
+@dataclass
+class Past:
+    """Keys and values of the tokens that one layer has read, so that they need not be made again for the next token.
+
+    keys, values : (heads, room, d / heads), of which ``read`` tokens are filled.
+    """
+
+    keys: Array
+    values: Array
+    read: int = 0
+
+    def grown(self, K: Array, V: Array) -> tuple[Array, Array]:
+        """Return all keys and values, with those of further tokens, (heads, T, d / heads) each, behind them."""
+        start, self.read = self.read, self.read + K.shape[1]
+        self.keys[:, start : self.read], self.values[:, start : self.read] = K, V
+        return self.keys[:, : self.read], self.values[:, : self.read]
+
+
+def first_inputs(config: Config, parameters: Parameters, ids: Array, start: int = 0) -> Array:
+    """Return what enters the first layer, (T, d): scale E[ids] + P, P only where positions are added, from ``start``.
 
     Raises ValueError if the text is longer than a learned table.
     """
-    rows = parameters["token_rows"]
+    rows, stop = parameters["token_rows"], start + len(ids)
     X = layers.lookup(rows, ids) * np.asarray(config.scale, rows.dtype)
     if config.position == "sinusoidal":
-        return np.asarray(X + positions.sinusoidal(np.arange(len(ids)), config.dim).astype(X.dtype))
+        return np.asarray(X + positions.sinusoidal(np.arange(start, stop), config.dim).astype(X.dtype))
     if config.position == "learned":
-        if len(ids) > len(parameters["position_rows"]):
-            raise ValueError(f"{len(ids):,} tokens, and {len(parameters['position_rows']):,} learned positions")
-        return np.asarray(X + parameters["position_rows"][: len(ids)])
+        if stop > len(parameters["position_rows"]):
+            raise ValueError(f"{stop:,} tokens, and {len(parameters['position_rows']):,} learned positions")
+        return np.asarray(X + parameters["position_rows"][start:stop])
     return np.asarray(X)
 
 
-def attend_heads(config: Config, layer: Parameters, X: Array, mask: attention.Mask | None) -> tuple[Array, Array]:
-    """Return the output (T, d) and the weights (heads, T, T) of one layer's heads for normed states X (T, d)."""
+def attend_heads(
+    config: Config, layer: Parameters, X: Array, mask: attention.Mask | None, past: Past | None = None
+) -> tuple[Array, Array]:
+    """Return the output (T, d) and the weights (heads, T, T) of one layer's heads for normed states X (T, d).
+
+    With a ``past`` of S tokens they are looked at too, the mask is (T, S + T), so are a head's weights, and T tokens
+    come to the past.
+    """
     Q, K, V = (
         attention.split_heads(X @ layer[name] + layer[f"{name}_bias"], config.heads)
         for name in ("query", "key", "value")
     )
-    at, bias = np.arange(len(X)), None
+    start, bias = past.read if past is not None else 0, None
+    at = np.arange(start, start + len(X))
     if config.position == "rope":
         Q, K = positions.rotate(Q, at), positions.rotate(K, at)
+    if past is not None:
+        K, V = past.grown(K, V)
     if config.position == "alibi":
-        bias = positions.alibi(at, config.heads)
+        bias = positions.alibi(at, config.heads, np.arange(start + len(X)))
     mixed, A = attention.attention(Q, K, V, mask, bias)
     return attention.join_heads(mixed) @ layer["merge"] + layer["merge_bias"], A
 
 
-def block(config: Config, layer: Parameters, H: Array, mask: attention.Mask | None) -> tuple[Array, Array]:
-    """Return the states behind a layer, (T, d), and its weights."""
-    mixed, weights = attend_heads(config, layer, layers.layer_norm(H, layer["norm1_gain"], layer["norm1_bias"]), mask)
+def block(
+    config: Config, layer: Parameters, H: Array, mask: attention.Mask | None, past: Past | None = None
+) -> tuple[Array, Array]:
+    """Return the states behind a layer, (T, d), and its weights; see ``attend_heads``."""
+    normed = layers.layer_norm(H, layer["norm1_gain"], layer["norm1_bias"])
+    mixed, weights = attend_heads(config, layer, normed, mask, past)
     A = H + mixed
     X = layers.layer_norm(A, layer["norm2_gain"], layer["norm2_bias"])
     parts = (layer["widen"], layer["widen_bias"], layer["narrow"], layer["narrow_bias"])
@@ -130,21 +154,25 @@ def mask_of(config: Config, T: int) -> attention.Mask:
     return attention.unmasked(T) if config.masked else attention.causal(T)
 
 
-def forward(config: Config, parameters: Parameters, ids: Array, mask: attention.Mask | None = None) -> Seen:
+def forward(
+    config: Config, parameters: Parameters, ids: Array, mask: attention.Mask | None = None, weights: bool = True
+) -> Seen:
     """Return everything that a model sees of one text; no dropout.
 
     Parameters
     ----------
     ids : int (T,), T >= 0; V is [MASK] in masked models.
     mask : bool (T, T); None is the model's own.
+    weights : whether those of every layer are kept.
     """
     mask = mask_of(config, len(ids)) if mask is None else mask
     seen = Seen(first_inputs(config, parameters, np.asarray(ids, np.int64)))
     H = seen.inputs
     for number in range(config.layers):
-        H, weights = block(config, layer_of(parameters, number), H, mask)
+        H, A = block(config, layer_of(parameters, number), H, mask)
         seen.states.append(H)
-        seen.weights.append(weights)
+        if weights:
+            seen.weights.append(A)
     seen.final = layers.layer_norm(H, parameters["final_gain"], parameters["final_bias"])
     return seen
 
@@ -157,9 +185,3 @@ def output_rows(config: Config, parameters: Parameters) -> Array:
 def scores(config: Config, parameters: Parameters, H: Array) -> Array:
     """Return the logits (T, V) of final states (T, d)."""
     return layers.logits(H, output_rows(config, parameters), parameters.get("output_bias"))
-
-
-def names_by_size(config: Config) -> Iterator[tuple[str, int]]:
-    """Yield the parameters with how many numbers each has."""
-    for name, shape in config.shapes().items():
-        yield name, math.prod(shape)

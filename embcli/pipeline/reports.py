@@ -6,13 +6,14 @@ The commands and the report of an experiment both come here, so that they answer
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from embcli.artifacts import store
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
+from embcli.pipeline.shown import Shown
 from embcli.report.tables import Column, Table
 
 if TYPE_CHECKING:  # the commands that print need no plan
@@ -20,21 +21,6 @@ if TYPE_CHECKING:  # the commands that print need no plan
 
 #: the kinds whose rows are searched and measured
 SEARCHED = ("vectors", "counts", "model", "context")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a report answers.
-
-    ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``lost`` are lines about what was not
-    answered; ``notes`` are remarks that stand in tables for people and in no other form. A plot has no tables but
-    ``pictures``, SVG in light and dark.
-    """
-
-    tables: Callable[[str], Sequence[Table]]
-    lost: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    pictures: tuple[bytes, bytes] | None = None
 
 
 def neighbors_report(
@@ -91,7 +77,7 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
     """Return what artifacts hold and how they were made, or counts of pairs."""
     from embcli.report.description import description_tables
 
-    tables: list[Table] = []
+    tables, records = list[Table](), list[Mapping[str, Any]]()
     for path, name in zip(paths, names, strict=True):
         members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
@@ -100,8 +86,10 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
         elif params.pair or params.top:
             tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
         else:
-            tables += description_tables(description(path, artifact, members, params), name)
-    return Shown(lambda form: tables)
+            found = description(path, artifact, members, params)
+            tables += description_tables(found, name)
+            records.append({"artifact": name, "verified": params.verify, **found})
+    return Shown(lambda form: tables, record=(lambda: records) if records else None)
 
 
 def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str, Any]:
@@ -116,12 +104,18 @@ def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str
 
 def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
     """Return the counts of the pairs asked for, then the heaviest ones."""
-    from embcli.query.info import heaviest_pairs, pair_count
+    from embcli.query.info import heaviest_pairs, pair_count, pair_weights
 
-    rows = [pair_count(artifact, pair, name) for pair in params.pair]
+    pairs = [pair_count(artifact, pair, name) for pair in params.pair]
+    columns = [Column("word"), Column("context"), Column("count", "right", digits=".10g")]
+    if params.weight:
+        columns.append(Column(params.weight, "right", key="weight"))
+    rows: list[list[Any]] = [list(row) for row in pairs]
+    for row, weight in zip(rows, pair_weights(artifact, pairs, params), strict=False):
+        row.append(weight)
     if params.top:
-        rows += heaviest_pairs(artifact, params.top, name)
-    return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+        rows += [[*row, *([None] if params.weight else [])] for row in heaviest_pairs(artifact, params.top, name)]
+    return Table(title, columns, rows)
 
 
 def ngram_table(artifact: Any, word: str, name: str) -> Table:
@@ -154,14 +148,33 @@ def lines_of(path: str) -> list[str]:
 
 
 def answer(report: Report, job: Job) -> Shown:
-    """Return what one entry of an experiment's report answers."""
+    """Return what one entry of an experiment's report answers, beside what it is expected to say."""
+    shown = _answer(report, job)
+    if not report.expect:
+        return shown
+    from embcli.report.expected import compare, comparison
+
+    compared = compare(list(shown.records()), report.expect, report.tolerance)
+    return replace(
+        shown,
+        tables=lambda form: [*shown.tables(form), comparison(compared)],
+        record=shown.records,
+        expected=(*shown.expected, *compared),
+    )
+
+
+def _answer(report: Report, job: Job) -> Shown:
     if report.step.name == "neighbors":
         return neighbors_report(report.paths, _queries(report), report.params, job, report.names)
     if report.step.name == "eval":
         return eval_report(report.paths, report.params, job, report.names)
     if report.step.name == "plot":
         return _plotted(report, job)
-    return info_report(report.paths, report.params, report.names)
+    if report.step.name == "info":
+        return info_report(report.paths, report.params, report.names)
+    from embcli.pipeline.printing import printed
+
+    return printed(report.step, report.paths, report.params, job)
 
 
 def _plotted(report: Report, job: Job) -> Shown:
@@ -174,7 +187,7 @@ def _plotted(report: Report, job: Job) -> Shown:
         params = replace(report.params, theme=theme)
         object.__setattr__(params, "given", report.params.given)
         made.append(picture(report.paths, queries, params, job, report.names))
-    return Shown(lambda form: [], made[0].notes, (), (made[0].data, made[1].data))
+    return Shown(lambda form: [], made[0].notes, pictures=(made[0].data, made[1].data))
 
 
 def _queries(report: Report) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -91,7 +93,7 @@ def test_slopes_of_alibi() -> None:
 
 def test_tying_saves_one_table_and_only_learned_positions_have_parameters() -> None:
     def size(**options: object) -> int:
-        return sum(n for _, n in transformer.names_by_size(Config(50, 2, 4, 16, 64, 32, **options)))  # type: ignore[arg-type]
+        return sum(math.prod(shape) for shape in Config(50, 2, 4, 16, 64, 32, **options).shapes().values())  # type: ignore[arg-type]
 
     assert size(tie=False) - size(tie=True) == 50 * 16
     assert size(position="learned") - size(position="none") == 32 * 16

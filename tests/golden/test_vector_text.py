@@ -16,6 +16,7 @@ from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import EmbcliError, InputError
 from embcli.formats import vector_text, vector_text_write
 from embcli.formats.vectors import format_of, reading
+from embcli.job import Job
 from embcli.spec import ConvertParams, make
 
 BODY = b"the 0.1 -2 3e-2 0.25\nna\xc3\xafve 1 2 3 4\n. . . 1 2 3 4.5\n"
@@ -27,7 +28,7 @@ def imported(folder: Path, data: bytes, **options: Any) -> tuple[Any, str]:
     path.write_bytes(data)
     form = format_of(str(path), params.from_)
     assert form is not None
-    with reading(str(path), form, params) as found:
+    with reading(str(path), form, params, Job()) as found:
         store.write(found.made, str(folder / "v.npz"), provenance.compose("convert", params, 0, [], found.made))
     return store.read(str(folder / "v.npz")), "; ".join(found.notes)
 
@@ -68,7 +69,7 @@ def test_header_and_rows_that_disagree(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="its header claims"):
             imported(tmp_path, claimed + b" 4\n" + BODY, errors="strict")
     made, said = imported(tmp_path, BODY + b"the 9 9 9 9\n")
-    assert len(made.words) == 3 and made.vectors[0, 1] == -2 and "1 words are there twice, such as 'the'" in said
+    assert len(made.words) == 3 and made.vectors[0, 1] == -2 and "1 word is there twice, such as 'the'" in said
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_header_and_rows_that_disagree(tmp_path: Path) -> None:
         (BODY + b"x 1 2 nan 4\n", "'nan' is no finite number"),
         (BODY + b"x 1 2 1e99 4\n", "'1e99' is no finite number"),
         (b"3 4\n" + BODY + b"caf\xe9 1 2 3 4\n", "line 5: the word b'caf\\xe9' is not UTF-8"),
-        (BODY + b" 1 2 3 4\n", "line 4: no word stands before its numbers"),
+        (BODY + b" 1 2 3 4\n", "line 4: no word stands there, only numbers"),
     ],
 )
 def test_bad_lines(data: bytes, said: str, tmp_path: Path) -> None:
@@ -97,8 +98,9 @@ def test_bad_utf8_is_mended_when_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "said"),
-    [(b"", "an empty file"), (b"<!DOCTYPE html><html>", "a web page"), (gzip.compress(b"hello"), "is compressed"),
-     (b"hello there\n", "no tokenizer file that is known")],
+    [(b"", "an empty file"), (b"<!DOCTYPE html><html>", "a web page"),
+     (gzip.compress(b"hello"), "looks like text, compressed by gzip"),
+     (b"hello there\n", "looks like text; expected vectors")],
 )  # fmt: skip
 def test_no_vectors_at_all(data: bytes, said: str, tmp_path: Path) -> None:
     """user-reports V07."""
@@ -118,7 +120,6 @@ def test_a_limit_reads_only_the_beginning(tmp_path: Path) -> None:
 def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = imported(tmp_path, b"3 4\n" + BODY)
     monkeypatch.setattr(vector_text, "_PIECE", 30)
-    monkeypatch.setattr(vector_text, "_LINES", 1)
     again, _ = imported(tmp_path, b"3 4\n" + BODY)
     assert equal(table(whole), table(again)) and list(whole.words) == list(again.words)
 
@@ -147,7 +148,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 def test_the_command_refuses_what_does_not_fit(chain: Path, tmp_path: Path) -> None:
     v = chain / "vectors.npz"
-    failed(embcli("convert", v, "-o", tmp_path / "v.bin"), 2, "give --to fasttext-binary")
+    failed(embcli("convert", v, "-o", tmp_path / "v.bin"), 2, "give --to word2vec-binary or fasttext-binary")
     failed(embcli("convert", v, "-o", tmp_path / "v.vec", "--limit", "3"), 2, "--limit: belongs to reading")
     failed(embcli("convert", v, "--to", "gpt2", "-o", tmp_path / "x"), 3, "expected kind 'tokenizer'")
     failed(embcli("convert", chain / "tokens.npz", "-o", tmp_path / "v.vec"), 3, "expected kind 'vectors'")

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import config, parameters
 
 from embcli.artifacts.schema import Context, Words
-from embcli.models import attention, layers
-from embcli.models.continuing import draw
+from embcli.models import attention, layers, transformer
+from embcli.models.continuing import Reading, draw
 from embcli.models.pooling import pooled
 from embcli.query.contexts import cosines, moved, occurrences
 
@@ -30,6 +31,23 @@ def test_draws_follow_the_softmax_of_logits_over_temperature() -> None:
         found = np.bincount([draw(Z, temperature, 0, (i + 0.5) / n) for i in range(n)], minlength=4) / n
         np.testing.assert_allclose(found, np.exp(layers.log_softmax(Z / temperature)), atol=2e-4)
     assert not np.allclose(found, np.exp(layers.log_softmax(Z)), atol=1e-2)
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rope", "alibi", "none"])
+def test_reading_token_by_token_is_the_forward_pass(position: str) -> None:
+    """Kept keys and values change nothing; forgetting where the text stands would."""
+    c = config(position, T=9)
+    _, P = parameters(c)
+    ids = np.random.default_rng(1).integers(0, c.vocabulary, 9)
+    whole = transformer.scores(c, P, transformer.forward(c, P, ids).final)
+    reading = Reading(c, P, 9)
+    for upto, piece in ((4, ids[:4]), (5, ids[4:5]), (9, ids[5:])):
+        np.testing.assert_allclose(reading.further(piece.tolist()), whole[upto - 1], rtol=1e-10)
+    fresh = Reading(c, P, 9)
+    fresh.further(ids[:4].tolist())
+    fresh.read = 0
+    if position in ("sinusoidal", "learned"):
+        assert not np.allclose(fresh.further(ids[4:5].tolist()), whole[4])
 
 
 def test_text_vectors_know_no_order_but_first_and_last_do() -> None:

@@ -84,7 +84,7 @@ REFUSED = {
     "is compressed; unpack it first": gzip.compress(b"x"),
     "an empty file": b"",
     "looks like a SentencePiece model": b"\n\x0e\n\x05<unk>\x15\x00",
-    "no tokenizer file that is known": b"hello there",
+    "looks like text; expected vectors": b"hello there",
 }
 
 

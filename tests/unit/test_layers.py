@@ -41,13 +41,17 @@ ALLOWED = {
 OUTSIDE = {
     "kernels": ({"numpy", "numba"}, set()),
     "artifacts": ({"numpy"}, {"scipy"}),
-    "query": ({"numpy"}, {"sklearn"}),
-    **dict.fromkeys(("text", "counts", "models", "formats"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
+    "query": ({"numpy"}, {"sklearn", "usearch"}),
+    **dict.fromkeys(("text", "counts", "models"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
+    "formats": ({"numpy", "scipy"}, {"safetensors", "zstandard", "regex"}),
     "report": ({"numpy"}, {"rich", "matplotlib"}),
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }
-OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "sklearn", "zstandard", "regex", "click"}
+OURS = {
+    "numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "sklearn", "zstandard", "regex", "click",
+    "safetensors", "usearch",
+}  # fmt: skip
 
 
 def imports(source: str) -> list[tuple[str, bool]]:

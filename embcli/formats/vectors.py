@@ -93,7 +93,7 @@ def reading(path: str, form: str, params: ConvertParams, job: Job) -> Iterator[F
             raise UsageError("--dtype float16: models with n-grams stay float32, as their rows are; leave it out")
         file_map = Mapped(path)
         made, notes = read(file_map, params.errors or "strict", params.limit)
-        made.options["from_"] = form
+        made.options |= {"from_": form, "dtype": "float32"}
         yield Found(made, form, notes, [{"kind": "file", "digest": file_map.digest}])
         return
     with _opened(path, form, params, job) as (made, notes, sources, name):

@@ -18,7 +18,7 @@ from embcli.errors import InputError
 from embcli.formats.opened import Stream
 from embcli.formats.vector_lines import Part, compiled, plain
 from embcli.formats.vector_shape import BOM, shape_of
-from embcli.formats.vector_words import Taken, shown
+from embcli.formats.vector_words import Taken, blanks, shown
 from embcli.job import Job
 
 Table = NDArray[np.float32]
@@ -58,6 +58,7 @@ def read(
         head = "no header" if shape.claimed is None else f"a header of {shape.claimed:,} words"
         notes.append(f"{head}, {shape.dim:,} dimensions")
         notes.extend(taken.notes())
+        notes.extend(blanks(made.words))  # such as a line with a number too many
 
     made = unread(rows(), shape.dim)
     return made, notes

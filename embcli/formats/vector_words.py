@@ -20,6 +20,15 @@ def shown(word: bytes) -> str:
     return ascii(word.decode("utf-8", "replace"))[:40]
 
 
+def blanks(words: Words) -> list[str]:
+    """Return a note on words that hold a blank, if there are any."""
+    at = np.unique(np.searchsorted(words.offsets, np.flatnonzero(np.asarray(words.data) == 32), "right") - 1)
+    if not len(at):
+        return []
+    what = f"{len(at):,} words hold" if len(at) > 1 else "one word holds"
+    return [f"{what} a blank, such as {ascii(words[int(at[0])])[:60]}"]
+
+
 def nth(what: str, first: int) -> Callable[[int], str]:
     """Return how messages call the i-th of some things of which ``first`` came before: row 1,205."""
     return lambda i: f"{what} {first + i + 1:,}"

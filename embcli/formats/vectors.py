@@ -16,6 +16,7 @@ from embcli.errors import InputError, UsageError
 from embcli.formats import fasttext_bin, projector, tensors, vector_shape, vector_text, vector_text_write, word2vec_bin
 from embcli.formats.opened import Mapped, Stream, digest_of, head_of, opened
 from embcli.formats.unknown import foreign, refuse
+from embcli.formats.vector_words import blanks
 from embcli.job import Job
 from embcli.query.lookup import find, shortened
 from embcli.query.resolve import lowered
@@ -93,7 +94,7 @@ def reading(path: str, form: str, params: ConvertParams, job: Job) -> Iterator[F
             raise UsageError("--dtype float16: models with n-grams stay float32, as their rows are; leave it out")
         file_map = Mapped(path)
         made, notes = read(file_map, params.errors or "strict", params.limit)
-        made.options["from_"] = form
+        made.options |= {"from_": form, "dtype": "float32"}
         yield Found(made, form, notes, [{"kind": "file", "digest": file_map.digest}])
         return
     with _opened(path, form, params, job) as (made, notes, sources, name):
@@ -166,18 +167,11 @@ def write(
     if form == "word2vec-binary":
         blocks, size = word2vec_bin.write(made)
         return {"": blocks}, size, []
-    return {"": vector_text_write.write(made, header=form != "glove", job=job)}, None, _blanks(made.words)
-
-
-def _blanks(words: Words) -> list[str]:
-    """Return a note on words that hold a blank, if there are any."""
-    at = np.unique(np.searchsorted(words.offsets, np.flatnonzero(np.asarray(words.data) == 32), "right") - 1)
-    if not len(at):
-        return []
-    what = f"{len(at):,} words hold" if len(at) > 1 else "one word holds"
-    return [
-        f"{what} a blank, such as {ascii(words[int(at[0])])[:60]}: programs that cut lines at blanks cannot read this"
-    ]
+    return (
+        {"": vector_text_write.write(made, header=form != "glove", job=job)},
+        None,
+        [f"{note}: programs that cut lines at blanks cannot read this" for note in blanks(made.words)],
+    )
 
 
 def chosen(made: Vectors, wanted: Sequence[str]) -> tuple[Vectors, list[str]]:

@@ -17,6 +17,7 @@ from embcli.artifacts import provenance, store
 from embcli.errors import InputError
 from embcli.formats import fasttext_bin
 from embcli.formats.vectors import reading, write
+from embcli.job import Job
 from embcli.spec import ConvertParams, make
 
 WORDS, COUNTS, BUCKETS, DIM = ["the", "naïve", "</s>", "東京"], [9, 5, 4, 1], 50, 3
@@ -54,15 +55,15 @@ def imported(folder: Path, data: bytes, **options: Any) -> tuple[Path, Any, str]
     """Write a model and convert it as the command does: the artifact's file, the artifact, and the notes."""
     path, params = folder / "m.bin", make(ConvertParams, options)
     path.write_bytes(data)
-    with reading(str(path), "fasttext-binary", params) as found:
+    with reading(str(path), "fasttext-binary", params, Job()) as found:
         meta = provenance.compose("convert", params, 0, [], found.made) | {"inputs": found.sources}
         store.write(found.made, str(folder / "m.npz"), meta)
     return folder / "m.npz", store.read(str(folder / "m.npz")), "; ".join(found.notes)
 
 
 def exported(made: Any) -> bytes:
-    blocks, size, _ = write(made, "fasttext-binary")
-    data = b"".join(blocks)
+    files, size, _ = write(made, "fasttext-binary", "m.bin", None, Job())
+    data = b"".join(files[""])
     assert len(data) == size
     return data
 
@@ -133,7 +134,7 @@ def test_refused_by_name(said: str, tmp_path: Path) -> None:
     path = tmp_path / "m.bin"
     path.write_bytes(REFUSED[said])
     params = make(ConvertParams, {})
-    with pytest.raises(InputError) as e, reading(str(path), "fasttext-binary", params):
+    with pytest.raises(InputError) as e, reading(str(path), "fasttext-binary", params, Job()):
         pass
     assert said in str(e.value) and str(e.value).startswith(f"{path}: ") and str(e.value).isprintable()
 
@@ -146,7 +147,7 @@ def test_cut_off_anywhere(mark: bool, tmp_path: Path) -> None:
         path.write_bytes(whole[:size])
         with (
             pytest.raises(InputError, match=r"m\.bin: damaged: "),
-            reading(str(path), "fasttext-binary", make(ConvertParams, {})),
+            reading(str(path), "fasttext-binary", make(ConvertParams, {}), Job()),
         ):
             pass
 

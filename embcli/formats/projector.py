@@ -19,7 +19,7 @@ from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import InputError
 from embcli.formats.opened import Stream, opened
 from embcli.formats.vector_shape import BOM, NUMBER
-from embcli.formats.vector_text import bare_rows, beginning, finish, unread
+from embcli.formats.vector_text import bare_rows, beginning, finish, is_few, unread
 from embcli.formats.vector_words import Taken, nth
 from embcli.job import Job
 
@@ -78,12 +78,13 @@ def read(
     dim = len(line.split())
     if not dim or not all(NUMBER.fullmatch(field) for field in line.split()):
         raise InputError(f"{name}: line 1: expected numbers between tabs, found {ascii(line[:40])[1:]}")
-    taken, notes, sources = Taken(name, errors, limit), list[str](), list[dict[str, str]]()
+    few = is_few(first, dim, limit)
+    taken, notes, sources = Taken(name, errors, limit, few=few), list[str](), list[dict[str, str]]()
 
     def rows() -> Iterator[NDArray[np.float32]]:
         with opened(labels) as file:
             listed = _Labels(Stream(file, labels), identify.show(labels))
-            yield from _labelled(bare_rows(first, stream, name, dim, job), listed, taken, name)
+            yield from _labelled(bare_rows(first, stream, name, dim, few, job), listed, taken, name)
         finish(made, taken)
         if listed.counts is not None:
             made.unigram = np.array(listed.counts, np.int64)

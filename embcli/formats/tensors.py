@@ -68,7 +68,7 @@ def read(
     called = _chosen(tables, tensor, name)
     words, source, counts = _words(held, tables, path, name)
     rows, dim = tables[called].get_shape()
-    taken, notes = Taken(name, errors, limit), list[str]()
+    taken, notes = Taken(name, errors, limit, few=len(words) < 1 << 15), list[str]()
     faults = [] if len(words) >= rows else [f"{rows:,} rows and {len(words):,} words; the rows behind are left out"]
     if len(words) > rows:
         raise InputError(f"{name}: tensor {called!r} has {rows:,} rows, and {source} has {len(words):,} words")

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
-from embcli.formats.decimal import nearest
 from embcli.formats.opened import Stream
+from embcli.formats.vector_lines import Part, compiled, plain
 from embcli.formats.vector_shape import BOM, shape_of
 from embcli.formats.vector_words import Taken, shown
 from embcli.job import Job
@@ -24,9 +24,9 @@ from embcli.job import Job
 Table = NDArray[np.float32]
 Ints = NDArray[np.int64]
 #: bytes of text taken at a time, and a line may have at most
-_PIECE, _LONGEST = 1 << 20, 1 << 26
-#: fields that a piece hands back at a time, at least
-_ODD = 1 << 12
+_PIECE, _LONGEST = 1 << 18, 1 << 26
+#: numbers that are parsed without compiled code, which would take longer to load
+_FEW = 1 << 19
 
 
 def read(
@@ -48,12 +48,12 @@ def read(
     """
     first = beginning(stream)
     shape = shape_of(first.removeprefix(BOM), form, name)
-    taken, notes = Taken(name, errors, limit, shape.claimed), list[str]()
+    few = is_few(first, shape.dim, limit)
+    taken, notes = Taken(name, errors, limit, shape.claimed, few), list[str]()
+    lines = _Lines(name, shape.dim, shape.claimed is not None, False, few)
 
     def rows() -> Iterator[Table]:
-        yield from _kept(
-            _parts(first, stream, name, shape.dim, shape.claimed is not None, False, job), taken, shape.dim
-        )
+        yield from _kept(_parts(first, stream, lines, job), taken, shape.dim)
         finish(made, taken)
         head = "no header" if shape.claimed is None else f"a header of {shape.claimed:,} words"
         notes.append(f"{head}, {shape.dim:,} dimensions")
@@ -88,31 +88,28 @@ def beginning(stream: Stream) -> bytes:
     return first
 
 
-def bare_rows(first: bytes, stream: Stream, name: str, dim: int, job: Job) -> Iterator[Table]:
-    """Yield the rows of a text of nothing but numbers, ``dim`` a line. Raises InputError for other lines."""
-    for part in _parts(first, stream, name, dim, False, True, job):
-        if part.bad is not None:
-            raise _bad_line(name, part, dim)
-        yield part.rows
+def is_few(first: bytes, dim: int, limit: int | None) -> bool:
+    """Return whether a text, by its beginning, has so few numbers to be read that compiled code does not pay."""
+    return len(first) < _PIECE or (limit is not None and limit * dim <= _FEW)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Some lines: their text, the place and number of each that is not blank, their rows, where their words end.
+class _Lines:
+    """How the lines of a text are read: its name, dimensions, whether there is a header, words, and only a few."""
 
-    ``bad`` is the first line that is no word and its numbers, and ``odd`` the field that is none, if it is one;
-    ``bare`` lines have no word.
-    """
-
-    text: bytes
-    starts: Ints
-    stops: Ints
-    numbers: Ints
-    rows: Table
-    ends: Ints
-    bad: int | None
-    odd: bytes
+    name: str
+    dim: int
+    header: bool
     bare: bool
+    few: bool
+
+
+def bare_rows(first: bytes, stream: Stream, name: str, dim: int, few: bool, job: Job) -> Iterator[Table]:
+    """Yield the rows of a text of nothing but numbers, ``dim`` a line. Raises InputError for other lines."""
+    for part in _parts(first, stream, _Lines(name, dim, False, True, few), job):
+        if part.bad is not None:
+            raise _bad_line(name, part, dim)
+        yield part.rows
 
 
 def _pieces(first: bytes, stream: Stream, name: str) -> Iterator[tuple[bytes, int]]:
@@ -133,49 +130,21 @@ def _pieces(first: bytes, stream: Stream, name: str) -> Iterator[tuple[bytes, in
         yield rest, line
 
 
-def _parts(first: bytes, stream: Stream, name: str, dim: int, header: bool, bare: bool, job: Job) -> Iterator[_Part]:
+def _parts(first: bytes, stream: Stream, lines: _Lines, job: Job) -> Iterator[Part]:
     """Yield the lines of a text, parsed; with a header the first one is left out."""
+    parse = plain if lines.few else compiled
 
-    def work(piece: tuple[bytes, int]) -> _Part:
-        return _parsed(*piece, dim, header and piece[1] == 1, bare)
+    def work(piece: tuple[bytes, int]) -> Part:
+        return parse(*piece, lines.dim, lines.header and piece[1] == 1, lines.bare)
 
-    with closing(job.map(work, _pieces(first, stream, name))) as parts:  # type: ignore[type-var]
+    job = replace(job, threads=1) if lines.few else job
+    with closing(job.map(work, _pieces(first, stream, lines.name))) as parts:  # type: ignore[type-var]
         for part in parts:
             stream.used(part.text)
             yield part
 
 
-def _parsed(piece: bytes, line: int, dim: int, header: bool, bare: bool) -> _Part:
-    """Return the lines of a piece, ``line`` the first one's number."""
-    from embcli.kernels import decimals as k  # compiled code, which other formats do without
-
-    text = np.frombuffer(piece, np.uint8)
-    stops = np.flatnonzero(text == 10)
-    stops = stops if len(stops) and stops[-1] == len(text) - 1 else np.append(stops, len(text))
-    starts = np.concatenate([[0], stops[:-1] + 1])
-    if line == 1 and piece.startswith(BOM):
-        starts[0] = len(BOM)
-    full = stops - starts > (text[np.minimum(stops - 1, len(text) - 1)] == 13)
-    full[:header] = False
-    rows = np.flatnonzero(full)
-    starts, stops, numbers = starts[rows], stops[rows], rows + line
-    out, ends = np.empty((len(starts), dim), np.float32), np.empty(len(starts), np.int64)
-    odd, at, bad, found = np.empty((max(_ODD, dim), 4), np.int64), 0, len(starts), b""
-    while at < len(starts):
-        at, n = k.read_rows(text, starts, stops, at, k.POWERS, bare, out, ends, odd)
-        for row, column, start, stop in odd[:n].tolist():
-            value = nearest(piece[start:stop])
-            if value is None or not np.isfinite(value):
-                if row < bad:
-                    bad, found = row, piece[start:stop]
-            else:
-                out[row, column] = value
-    if len(ends) and (ends < 0).any() and (row := int(np.argmax(ends < 0))) < bad:
-        bad, found = row, b""
-    return _Part(piece, starts, stops, numbers, out, ends, bad if bad < len(starts) else None, found, bare)
-
-
-def _kept(parts: Iterator[_Part], taken: Taken, dim: int) -> Iterator[Table]:
+def _kept(parts: Iterator[Part], taken: Taken, dim: int) -> Iterator[Table]:
     """Yield the rows of the words that are kept. Raises InputError for a bad line before the limit is reached."""
     if not taken.room:
         return
@@ -197,7 +166,7 @@ def _line(numbers: Ints) -> Callable[[int], str]:
     return lambda row: f"line {numbers[row]:,}"
 
 
-def _bad_line(name: str, part: _Part, dim: int) -> InputError:
+def _bad_line(name: str, part: Part, dim: int) -> InputError:
     """Return what is wrong with a line."""
     row = part.bad or 0
     line = part.text[part.starts[row] : part.stops[row]]

@@ -25,6 +25,38 @@ def nth(what: str, first: int) -> Callable[[int], str]:
     return lambda i: f"{what} {first + i + 1:,}"
 
 
+class _Few:
+    """Types numbered in the order in which they were added, as TypeTable does it with compiled code for many."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(
+        self, data: NDArray[np.uint8], begins: NDArray[np.uint64], sizes: NDArray[np.uint64], counts: object
+    ) -> NDArray[np.uint32]:
+        """Add types and return their numbers."""
+        text, ends = data.tobytes(), begins + sizes
+        words = (text[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True))
+        return np.array([self.rows.setdefault(word, len(self.rows)) for word in words], np.uint32)
+
+
+def _gathered(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64], few: bool
+) -> NDArray[np.uint8]:
+    """Return words ``text[starts[i]:stops[i]]`` one after another."""
+    if few:
+        parts = [text[a:b].tobytes() for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+        return np.frombuffer(b"".join(parts), np.uint8)
+    from embcli.kernels.typetable import gather
+
+    data = np.empty(int((stops - starts).sum()), np.uint8)
+    gather(text, starts.astype(np.uint64), (stops - starts).astype(np.uint64), data)
+    return data
+
+
 class Taken:
     """The words taken so far, and what there is to say about those that were left out or mended.
 
@@ -35,13 +67,17 @@ class Taken:
         the word. ``strict`` also stops at what otherwise is only noted (see ``notes``).
     limit : at most so many words are taken.
     claimed : how many words the file says that it has; None if it says nothing.
+    few : whether there will be so few that compiled code, which holds more of them, does not pay.
     """
 
-    def __init__(self, name: str, errors: str | None, limit: int | None, claimed: int | None = None) -> None:
+    def __init__(
+        self, name: str, errors: str | None, limit: int | None, claimed: int | None = None, few: bool = False
+    ) -> None:
         self.name, self.errors, self.limit, self.claimed = name, errors, limit, claimed
+        self._few = few or (limit is not None and limit < 1 << 15)
         self.twice = self.repaired = self.skipped = 0
         self.again = b""
-        self._table: TypeTable | None = None
+        self._table: TypeTable | _Few | None = None
 
     def __len__(self) -> int:
         return 0 if self._table is None else len(self._table)
@@ -55,8 +91,20 @@ class Taken:
         """Return the words that were taken, in their order."""
         if self._table is None:
             return Words.of([])
+        if isinstance(self._table, _Few):
+            return Words.of(self._table.rows)
         offsets = self._table.begins.astype(np.int64)
         return Words(self._table.types.data[: offsets[-1]], offsets)
+
+    def _begun(self) -> TypeTable | _Few:
+        """Return the table of words, made with the first of them."""
+        if self._table is None and self._few:
+            self._table = _Few()
+        elif self._table is None:
+            from embcli.text.typetable import TypeTable, power_of_two
+
+            self._table = TypeTable(power_of_two(min(self.claimed or 0, self.room, 1 << 22) + 2))
+        return self._table
 
     def take(
         self, text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64], place: Callable[[int], str]
@@ -69,19 +117,13 @@ class Taken:
         sizes = stops - starts
         if len(sizes) and not sizes.all():
             raise InputError(f"{self.name}: {place(int(np.argmin(sizes)))}: no word stands there, only numbers")
-        from embcli.kernels.typetable import gather  # compiled code, which commands that read nothing do without
-        from embcli.text.typetable import TypeTable, power_of_two
-
-        if self._table is None:
-            self._table = TypeTable(power_of_two(min(self.claimed or 0, self.room, 1 << 22) + 2))
-        data = np.empty(int(sizes.sum()), np.uint8)
-        gather(text, starts.astype(np.uint64), sizes.astype(np.uint64), data)
+        table, data = self._begun(), _gathered(text, starts, stops, self._few)
         kept = np.ones(len(sizes), np.bool_)
         if len(data) and data.max() > 127:
             data, sizes, kept = self._mended(data, sizes, place)
         begins = (np.cumsum(sizes) - sizes).astype(np.uint64)
-        before = len(self._table)
-        numbers = self._table.add(data, begins, sizes.astype(np.uint64), np.ones(len(sizes), np.uint64))
+        before = len(table)
+        numbers = table.add(data, begins, sizes.astype(np.uint64), np.ones(len(sizes), np.uint64))
         highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers.astype(np.int64)]))
         new = highest[1:] > highest[:-1]
         if not new.all():

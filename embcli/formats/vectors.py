@@ -13,20 +13,12 @@ from numpy.typing import NDArray
 from embcli.artifacts import identify
 from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError, UsageError
-from embcli.formats import (
-    fasttext_bin,
-    projector,
-    tensors,
-    tiktoken,
-    vector_shape,
-    vector_text,
-    vector_text_write,
-    word2vec_bin,
-)
+from embcli.formats import fasttext_bin, projector, tensors, vector_shape, vector_text, vector_text_write, word2vec_bin
 from embcli.formats.opened import Mapped, Stream, digest_of, head_of, opened
 from embcli.formats.unknown import foreign, refuse
 from embcli.job import Job
 from embcli.query.lookup import find, shortened
+from embcli.query.resolve import lowered
 from embcli.query.subwords import Subwords
 from embcli.spec import ConvertParams
 
@@ -80,8 +72,11 @@ def format_of(path: str, form: str | None) -> str | None:
         return "projector"
     if vector_shape.looks_like(head):
         return "word2vec"
-    if packed and not head.lstrip().startswith((b"{", b"#version")) and not tiktoken.looks_like(head[:4096]):
-        raise foreign(path, raw, head)
+    if packed and not head.lstrip().startswith((b"{", b"#version")):
+        from embcli.formats import tiktoken  # with it comes all that cuts text into tokens
+
+        if not tiktoken.looks_like(head[:4096]):
+            raise foreign(path, raw, head)
     return None
 
 
@@ -188,12 +183,17 @@ def _blanks(words: Words) -> list[str]:
 def chosen(made: Vectors, wanted: Sequence[str]) -> tuple[Vectors, list[str]]:
     """Return the vectors of some words, in their order, and notes; unseen words are composed of their n-grams.
 
+    Where the text was folded to lower case, words that are not there as they are written are looked up so.
+
     Words that cannot be composed have zeros, as from the original. Raises InputError if no word has anything else.
     """
-    rows, subwords = find(made.words, wanted), Subwords.of(made)
+    subwords, fold = Subwords.of(made), lowered(made)
+    rows = find(made.words, [*wanted, *(word.lower() for word in wanted)] if fold else wanted)
     table = np.empty((len(wanted), made.vectors.shape[1]), np.float32)
-    composed, missing = 0, []
+    composed, folded, missing = 0, 0, []
     for i, word in enumerate(wanted):
+        if fold and word not in rows and word != word.lower():
+            word, folded = word.lower(), folded + 1
         if word in rows:
             table[i] = made.vectors[rows[word]]
             continue
@@ -208,6 +208,8 @@ def chosen(made: Vectors, wanted: Sequence[str]) -> tuple[Vectors, list[str]]:
             f"; unknown word {each}" for each in missing[:1]))  # fmt: skip
     notes = [f"{composed:,} of {len(wanted):,} words are not in the vocabulary: composed of their n-grams"]
     notes = notes[: bool(composed)]
+    if folded:
+        notes.insert(0, f"{folded:,} of {len(wanted):,} words are looked up in lower case, as their text was folded")
     if missing:
         notes.append(f"{len(missing):,} of {len(wanted):,} words have no vector but zeros: unknown word {missing[0]}")
     return Vectors(

@@ -46,7 +46,7 @@ def read(stream: Stream, name: str, errors: str | None, limit: int | None) -> tu
     claimed, dim = int(header[1]), int(header[2])
     if not dim:
         raise InputError(f"{name}: its header says 0 dimensions")
-    taken, notes = Taken(name, errors, limit, claimed), list[str]()
+    taken, notes = Taken(name, errors, limit, claimed, len(first) < _PIECE), list[str]()
 
     def rows() -> Iterator[NDArray[np.float32]]:
         faults = list[str]()

@@ -25,6 +25,8 @@ ROWS = 8192
 NUMBERS = 1 << 20
 #: numbers looked at in one go by a few probes, and how many these are
 _NEAR, _FEW = 1 << 17, 16
+#: bytes before a block that are given back with it
+_AROUND = 1 << 19
 #: bytes of a table whose rows are given back after each look, and how many blocks are asked for ahead
 _LARGE, _AHEAD = 1 << 26, 4
 
@@ -171,7 +173,8 @@ class DenseRows:
         """Give the pages of rows start..stop back to the system, if the table is a large one."""
         for table in self._tables:
             if start < len(table) and table.nbytes >= _LARGE:
-                release(table, start, stop)
+                # the system maps pages around those that are touched, so some of the block before came back
+                release(table, max(start - _AROUND * len(table) // table.nbytes, 0), stop)
 
 
 def _added(parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:

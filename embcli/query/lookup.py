@@ -106,8 +106,10 @@ def suggest(words: Words, word: str, most: int = 3) -> list[str]:
 
     Case variants come first; then the words that take the fewest edits (a letter put in, left out, exchanged, or two
     neighbors swapped; capitals count as small letters), at most two, or one where the word has fewer than five letters.
-    Of equally distant words the more frequent comes first.
+    Of equally distant words the more frequent comes first. Of occurrences (``bank@1:3``) those of the word.
     """
+    if len(words) and "@" in words[0] and "@" not in word:
+        return [other for other in words if other.rpartition("@")[0] == word][:most]
     variants = case_variants(word)
     present = find(words, variants)
     near = [form for form in variants if form in present]

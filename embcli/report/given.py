@@ -16,7 +16,7 @@ _INDEX = re.compile(r"(.+?)\s*\[([0-9, ]+)\]")
 
 def given_tables(sheet: Any) -> Iterator[Table]:
     """Yield a table a step, single numbers first, and the comparison last. ``sheet`` is a pipeline.given.Sheet."""
-    single = [[r.name, r.formula, float(r.value)] for r in sheet.results if r.value.ndim == 0]
+    single = [[r.name, r.formula or None, float(r.value)] for r in sheet.results if r.value.ndim == 0]
     if single:
         columns = [Column("number"), Column("formula"), Column("value", "right")]
         yield Table(sheet.title, columns, single)

@@ -72,6 +72,8 @@ def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
     if "objective" in stats:
         return _trained(stats, options)
     text = f"{counted(options['dim'], 'dimension')}"
+    if options.get("from_") and "words" in stats:
+        text = f"{counted(stats['words'], 'word')}, {text}"
     if "documents" in stats:
         text += f" of {counted(stats['documents'], 'document')} x {counted(stats['words'], 'word')}"
     if "explained" in stats:

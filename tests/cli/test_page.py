@@ -187,8 +187,38 @@ def test_fifty_thousand_points_are_drawn_and_moved(browser: Browser, pages: Path
     assert browser.console() == []
 
 
-def test_an_error_of_a_page_would_be_seen(browser: Browser, tmp_path: Path) -> None:
-    (tmp_path / "bad.html").write_text("<script>nonsense()</script><img src='no.png'>", encoding="utf-8")
-    browser.open(tmp_path / "bad.html")
-    browser.until("return document.readyState === 'complete'")
-    assert any("nonsense" in line for line in browser.console())
+def test_an_error_of_a_page_would_be_seen(browser: Browser, pages: Path, tmp_path: Path) -> None:
+    text = (pages / "odd.html").read_text(encoding="utf-8")
+    spoiled = {
+        "name.html": text.replace("function drawOver()", "function drawUnder()"),
+        "load.html": text.replace("</header>", "</header><img src='https://127.0.0.1:9/no.png'>"),
+    }
+    for name, said in (("name.html", "drawOver is not defined"), ("load.html", "Content Security Policy")):
+        assert spoiled[name] != text
+        (tmp_path / name).write_text(spoiled[name], encoding="utf-8")
+        browser.open(tmp_path / name)
+        browser.until("return document.readyState === 'complete'")
+        browser.wait("setTimeout(arguments[arguments.length - 1], 300)")
+        assert any(said in line for line in browser.console())
+
+
+def test_a_hover_leaves_the_dots_alone(browser: Browser, pages: Path) -> None:
+    browser.open(pages / "all.html")
+    browser.until("return document.querySelector('aside p')")
+    counted = """
+        const done = arguments[arguments.length - 1], over = document.getElementById('over'), move = arguments[0];
+        const pen = document.getElementById('dots').getContext('2d'), put = pen.putImageData;
+        let times = 0;
+        pen.putImageData = (...given) => { times++; put.apply(pen, given); };
+        const box = over.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+        const at = (dx) => ({clientX: x + dx, clientY: y, pointerId: 1});
+        const send = (kind, dx) => over.dispatchEvent(new PointerEvent(kind, at(dx)));
+        over.setPointerCapture = () => {};
+        if (move === 'drag') send('pointerdown', 0);
+        for (let i = 0; i < 40; i++) send('pointermove', 3 * i);
+        if (move === 'drag') send('pointerup', 120);
+        setTimeout(() => { delete pen.putImageData; done(times); }, 400);"""
+    browser.wait("setTimeout(arguments[arguments.length - 1], 400)")
+    assert browser.wait(counted, "hover") == 0
+    assert browser.wait(counted, "drag") > 0
+    assert browser.console() == []

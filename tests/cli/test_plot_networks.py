@@ -40,7 +40,7 @@ def made(chain: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     size = ["--layers", "2", "--heads", "2", "--dim", "16", "--context", "16", "--batch", "4", "--steps", "30"]
     ok("attend", chain / "tokens.npz", *size, "--heldout", "0.05", "--report", "10", "-o", folder / "m.npz")
-    ok("attend", chain / "tokens.npz", *size, "--lr", "0.01", "-o", folder / "n.npz")
+    ok("attend", chain / "tokens.npz", *size, "--lr", "0.01", "--heldout", "0", "-o", folder / "n.npz")
     ok("attend", folder / "m.npz", "--text", "the king sat near the bread", "-o", folder / "one.npz")
     ok("attend", folder / "m.npz", "--text", "the king sat", "--text", "bread and the king", "-o", folder / "two.npz")
     return folder

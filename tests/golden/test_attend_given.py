@@ -85,6 +85,11 @@ def test_a_fixed_offset_is_a_linear_map_of_each_pair(tmp_path: Path) -> None:
     assert not np.allclose(P[:-2, 0] @ across, P[2:, 1])  # one pair says nothing about another
 
 
+def test_ids_may_be_names(tmp_path: Path) -> None:
+    tables = "E: [[1, 0], [0, 1], [1, 1]]\nwords: [a, b, c]\nids: "
+    assert (worked(tmp_path, tables + "[c, a]")["X"] == worked(tmp_path, tables + "[2, 0]")["X"]).all()
+
+
 def test_masks_of_both_conventions_and_none(tmp_path: Path) -> None:
     """user-reports A01, A03: which way round a mask is, and a row that may look nowhere."""
     tables = "scores: [[0, 5], [0, 0]]\nV: [[2, 0], [0, 4]]\nmask: "
@@ -110,6 +115,7 @@ def test_heads_of_neighboring_columns(tmp_path: Path) -> None:
         ("E: [[1, 0], [1]]", "E: expected numbers, in rows of equal length"),
         ("{E: [[1, 0]], ids: [1]}", "ids: rows of E are 0 to 0, found 1"),
         ("{E: [[1, 0]], idz: [0]}", "did you mean 'ids'"),
+        ("{E: [[1, 0]], words: [a], ids: [b]}", "ids: 'b' is none of the words: a"),
         ("{scores: [[0, 0], [0, 0]], mask: [[0, -1], [0, 0]]}", "mask: expected 1"),
         ("{scores: [[0, 0], [0, 0]], mask: left}", "mask: expected causal"),
         ("{E: [[1, 0, 1]], ids: [0], position: sinusoidal}", "its columns are pairs"),

@@ -226,6 +226,15 @@ def test_zeros_for_words_of_a_list_that_have_nothing(npz: Path, chain: Path, tmp
     assert len(ran.talk) < 400
 
 
+def test_lists_of_words_are_folded_as_the_text_was(chain: Path, tmp_path: Path) -> None:
+    """As queries of neighbors are; the words keep the spelling of the list."""
+    (tmp_path / "words").write_text("king\nKing\nQUEEN\n", encoding="utf-8")
+    ran = ok("convert", chain / "vectors.npz", "--vectors-for", tmp_path / "words", "-o", "-")
+    rows = [line.split(" ", 1) for line in ran.text.splitlines()[1:]]
+    assert [row[0] for row in rows] == ["king", "King", "QUEEN"] and rows[0][1] == rows[1][1] != rows[2][1]
+    assert "2 of 3 words are looked up in lower case" in ran.talk
+
+
 def test_no_ngrams_means_no_buckets(tmp_path: Path) -> None:
     """gensim and the original expect no bucket rows where --max-n is 0."""
     (tmp_path / "c.txt").write_text("a b c d\n" * 20, encoding="utf-8")

@@ -98,7 +98,8 @@ def test_bad_utf8_is_mended_when_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "said"),
-    [(b"", "an empty file"), (b"<!DOCTYPE html><html>", "a web page"), (gzip.compress(b"hello"), "looks like text, compressed by gzip"),
+    [(b"", "an empty file"), (b"<!DOCTYPE html><html>", "a web page"),
+     (gzip.compress(b"hello"), "looks like text, compressed by gzip"),
      (b"hello there\n", "looks like text; expected vectors")],
 )  # fmt: skip
 def test_no_vectors_at_all(data: bytes, said: str, tmp_path: Path) -> None:

@@ -171,8 +171,8 @@ class InfoParams(Params):
     words: Annotated[bool, Opt("Print the whole vocabulary with counts (of a tokenizer: ids), as TSV.")] = False
     pair: Annotated[tuple[str, ...], Opt("Print the count of a pair 'word word' (counts).", metavar="PAIR")] = ()
     weight: Annotated[
-        Literal["none", "log", "tfidf", "pmi", "ppmi"] | None,
-        Opt("Print this weight of each --pair too.", unset="none"),
+        Literal["log", "tfidf", "pmi", "ppmi"] | None,
+        Opt("Print this weight of each --pair too.", unset="only the count"),
     ] = None
     cds: Annotated[float, Opt("Of PMI: exponent that smooths the context counts.", above=0, max=1)] = 0.75
     top: Annotated[int, Opt("Print this many of the heaviest pairs (counts).", min=0, metavar="N")] = 0

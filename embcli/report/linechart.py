@@ -14,7 +14,7 @@ from embcli.query.topk import Floats
 from embcli.report.display import shown
 
 #: size of a chart, and its edges: left, top, right, bottom
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 560, 260, 54, 10, 14, 34
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 580, 260, 54, 10, 34, 34
 #: colors that the page's style defines: .c0 and so on
 _COLORS = 8
 #: lines with so many points at most have a dot at each, which names its numbers

@@ -5,9 +5,9 @@
 After Land and Bartolo (2024, "Fishing for Magikarp: Automatically Detecting Under-trained Tokens in Large Language
 Models", EMNLP): a tokenizer is trained on one text, the model on another, and entries that the second one lacks keep
 rows that training hardly moved. Here invented words are in the tokenizer's text often enough to become entries, and in
-the model's text --times times each. ``eval --geometry --undertrained`` ranks all rows; recall is the share of planted
-words among the lowest N, N being how many entries the text has at most --times times. The paper finds the scores ahead
-of chance by far and its own best for untied models in the output table. What came out is in experiments/LOG.md.
+the model's text --times times each. ``eval --geometry --undertrained`` ranks all rows, and so does ``neighbors --centroid``; recall is the share of planted
+words among the first N, N being how many entries the text has at most --times times. The paper finds its scores ahead of
+chance by far. What came out is in experiments/LOG.md.
 """
 
 from __future__ import annotations
@@ -63,6 +63,13 @@ def lowest(model: Path, score: str, number: int) -> list[dict[str, object]]:
     return [row for row in rows if row["report"] == "undertrained" and row["group"] == "lowest"]
 
 
+def central(model: Path, number: int) -> list[dict[str, object]]:
+    """Return the rows nearest to the mean of all rows: where the tokens lay that were found in a GPT vocabulary."""
+    step = [*EMBCLI, "neighbors", str(model), "--centroid", "--top", str(number), "--json"]
+    told = subprocess.run(step, check=True, capture_output=True, env=environment("2")).stdout.decode()
+    return [json.loads(line) for line in told.splitlines()]
+
+
 def main() -> None:
     """Train both models, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,12 +87,13 @@ def main() -> None:
     tokens = made(args.out / "tokens.npz", "encode", narrow, "--tokenizer", tokenizer)
     rare = int((np.load(tokens)["unigram"] <= args.times).sum())
     print(f"{len(words)} planted words; {rare:,} of {args.vocab_size:,} entries seen {args.times} times or less\n")
-    print("| model | score | planted among the lowest | share | by chance |\n|---|---|---|---|---|")
+    print("| model | score | planted among the first | share | by chance |\n|---|---|---|---|---|")
     for name, tie, scores in (("tied", "--tie", ["tied"]), ("untied", "--no-tie", ["untied", "tied"])):
         options = [*MODEL.split(), "--steps", str(args.steps), tie]
         model = made(args.out / f"{name}.npz", "attend", tokens, *options)
-        for score in scores:
-            found = {str(row["word"]) for row in lowest(model, score, rare)}
+        for score in [*scores, "centroid"]:
+            rows = central(model, rare) if score == "centroid" else lowest(model, score, rare)
+            found = {str(row["word"]) for row in rows}
             hits = sum(word in found for word in words)
             share, chance = f"{hits / len(words):.0%}", f"{rare / args.vocab_size:.1%}"
             print(f"| {name} | {score} | {hits} of {len(words)} in {rare:,} | {share} | {chance} |")

@@ -5,9 +5,9 @@
 After Land and Bartolo (2024, "Fishing for Magikarp: Automatically Detecting Under-trained Tokens in Large Language
 Models", EMNLP): a tokenizer is trained on one text, the model on another, and entries that the second one lacks keep
 rows that training hardly moved. Here invented words are in the tokenizer's text often enough to become entries, and in
-the model's text --times times each. ``eval --geometry --undertrained`` ranks all rows, and so does ``neighbors --centroid``; recall is the share of planted
-words among the first N, N being how many entries the text has at most --times times. The paper finds its scores ahead of
-chance by far. What came out is in experiments/LOG.md.
+the model's text --times times each. ``eval --geometry --undertrained`` ranks all rows, and so does ``neighbors
+--centroid``; recall is the share of planted words among the first N, N being how many entries the text has at most
+--times times. The paper finds its scores ahead of chance by far. What came out is in experiments/LOG.md.
 """
 
 from __future__ import annotations

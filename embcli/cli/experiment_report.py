@@ -109,9 +109,11 @@ def _keep(plan: Any, entries: Sequence[Any], params: RunParams, console: Console
 def _kept(entry: Any) -> list[str]:
     """Return what report.txt has of an entry."""
     title = [f"== {entry.report.title} ==\n"] if entry.report.title else []
+    lost = ["".join(f"{note}\n" for note in entry.notes)] if entry.notes else []
     if entry.pictures is not None:
-        return [*title, f"picture: {os.path.basename(entry.report.params.out)}\n"]
-    return [*title, *([f"{entry.error}\n"] if entry.error else []), *(render(table) for table in entry.tables)]
+        return [*title, f"picture: {os.path.basename(entry.report.params.out)}\n", *lost]
+    tables = [*([f"{entry.error}\n"] if entry.error else []), *(render(table) for table in entry.tables)]
+    return [*title, *tables, *lost]
 
 
 def _entry(

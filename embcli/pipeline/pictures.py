@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SINGLE = ("analogies", "attention")
 #: the kinds that each picture reads; a map shows any table of rows
 _READS = {"loss": ("vectors", "model"), "attention": ("context",)}
+#: characters without a font that are listed
+_SPELLED = 8
 _TABLES = ("vectors", "model", "context")
 
 
@@ -32,7 +34,14 @@ def picture(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job,
     what ``store.read`` raises.
     """
     check(paths, queries, params)
-    return _DRAWN[params.show](_opened(paths, params), queries, params, job, names)
+    from embcli.report.looks import missing_glyphs
+
+    artifacts = _opened(paths, params)
+    with missing_glyphs() as missing:
+        made = _DRAWN[params.show](artifacts, queries, params, job, names)
+    if missing and made.form == "png":  # in an .svg text stays text, and the viewer has fonts of its own
+        made = Picture(made.data, made.form, (*made.notes, _boxes(missing)))
+    return made
 
 
 def page(paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
@@ -84,9 +93,20 @@ def _analogies(
     from embcli.query.pictured import parallels
     from embcli.report.plots import analogy_picture
 
-    found, missing = parallels(artifacts[0], queries, params, names[0], job)
-    lost = _lost(missing, names, not found)
+    found, missing, without = parallels(artifacts[0], queries, params, names[0], job)
+    lost = _lost(
+        missing, names, not found, [f"{names[0]}: {query!r} has no answer to draw: {why}" for query, why in without]
+    )
     return _with(analogy_picture(found, names[0], params), lost)
+
+
+def _boxes(missing: set[str]) -> str:
+    """Return a line about characters that no font has."""
+    from embcli.report.display import shown
+
+    some, more = sorted(missing)[:_SPELLED], len(missing) - _SPELLED
+    listed = " ".join(shown(character) for character in some) + (f" and {more:,} more" if more > 0 else "")
+    return f"no font here has {listed}; a box stands for each; an .svg keeps them as text"
 
 
 def _losses(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Picture:
@@ -137,11 +157,11 @@ def _written(pieces: Iterable[str], form: str) -> Picture:
     return Picture("".join(pieces).encode("utf-8", "backslashreplace"), form)
 
 
-def _lost(missing: Sequence[Answer], names: Sequence[str], nothing: bool) -> tuple[str, ...]:
-    """Return lines about unknown words. Raises InputError with them if ``nothing`` else is there to draw."""
+def _lost(missing: Sequence[Answer], names: Sequence[str], nothing: bool, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return lines about unknown words, and ``more``. Raises InputError with them if ``nothing`` is there to draw."""
     from embcli.report.answers import unanswered
 
-    lines = tuple(unanswered(missing, names))
+    lines = (*unanswered(missing, names), *more)
     if nothing:
         raise InputError("; ".join(lines) or f"{names[0]}: has nothing to draw")
     return lines

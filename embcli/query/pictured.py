@@ -154,25 +154,31 @@ class Parallel:
 
 def parallels(
     artifact: Artifact, queries: Sequence[str], params: PlotParams, name: str, job: Job
-) -> tuple[list[Parallel], tuple[Answer, ...]]:
-    """Return each analogy with its answer, and the queries that have none because of unknown words.
+) -> tuple[list[Parallel], tuple[Answer, ...], list[tuple[str, str]]]:
+    """Return each analogy with its answer, the queries with unknown words, and those without an answer, with why.
 
     Raises UsageError for a query that is no analogy of three words.
     """
     table = as_vectors(artifact)
     space = rows_of(table, params, name, job)
     answers = search([table], queries, NeighborsParams(top=1, table=params.table), job, [name])
-    made = []
+    made, without = list[Parallel](), list[tuple[str, str]]()
     for answer in answers:
         plus = [term.word for term in answer.terms if term.sign > 0]
         minus = [term.word for term in answer.terms if term.sign < 0]
         if (len(plus), len(minus)) != (2, 1):
             raise UsageError(f"{answer.query!r}: arrows are drawn of a - b + c, such as 'king - man + woman'")
-        if answer.unknown or not answer.results:
+        if answer.unknown:
+            continue
+        if not answer.results:
+            known = resolve(space.names, plus + minus, False, False, None, space.compose)
+            others = space.shape[0] > len({one.rows[0] for one in known})
+            why = "its sum, or every other row, is zero" if others else "no word is left besides its own"
+            without.append((answer.query, why))
             continue
         best = answer.results[0]
         words = [*plus[:1], *minus, plus[1], best.word]
         known = resolve(space.names, words, False, False, None, space.compose)
         a, b, c, d = space.probes([((1,), (one.rows[0],)) for one in known], True)
         made.append(Parallel(words[0], words[1], words[2], words[3], best.score, np.stack([a, b, c, d, a - b + c])))
-    return made, tuple(answer for answer in answers if answer.unknown)
+    return made, tuple(answer for answer in answers if answer.unknown), without

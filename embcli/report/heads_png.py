@@ -10,7 +10,7 @@ from typing import Any
 
 from embcli.artifacts.schema import Context
 from embcli.report.display import shown
-from embcli.report.heads_svg import NOTE
+from embcli.report.heads_svg import NOTE, tokens
 from embcli.report.looks import THEMES, Theme, drawing, figure, saved
 from embcli.report.plots import Picture
 from embcli.report.png import opacities
@@ -20,6 +20,8 @@ from embcli.spec import PlotParams
 _LABELLED, _CELL, _SIDE, _GAP, _LETTER = 40, 0.17, 2.2, 0.22, 0.078
 #: inches above the panels and at the edges, and of the line that names a panel
 _TOP, _EDGE, _LINE = 0.62, 0.16, 0.2
+#: inches of a letter of a panel's name
+_BOLD = 0.08
 #: characters of a label
 _LONGEST = 14
 #: panels of a picture; more would be no picture any more
@@ -30,9 +32,10 @@ def heads_png(context: Context, labels: Sequence[str], params: PlotParams, title
     """Return a picture of the weights of all texts, each head a panel. ``labels`` is the word of each token."""
     theme = THEMES[params.theme]
     blocks, notes = _blocks(context, labels)
-    spans = [_size(words) for _, words in blocks]
+    spans = [_size(weights, words) for weights, words in blocks]
+    line = _LINE * (len(blocks) > 1)  # which text it is, once for all its panels
     width = max((weights.shape[1] * (size + _GAP) for (weights, _), size in zip(blocks, spans, strict=True)), default=3)
-    height = sum(len(weights) * (size + _GAP + _LINE) for (weights, _), size in zip(blocks, spans, strict=True))
+    height = sum(line + len(weights) * (_high(weights, words) + _GAP + _LINE) for weights, words in blocks)
     width, height = max(width + 2 * _EDGE, 6.4), height + _TOP + _EDGE
     with drawing(theme, params.form) as matplotlib:
         made = figure(matplotlib, params.width or width, params.height or height)
@@ -44,13 +47,15 @@ def heads_png(context: Context, labels: Sequence[str], params: PlotParams, title
         ax.text(_EDGE, 0.47, NOTE, fontsize=8, color=theme.muted)
         y = _TOP
         for text, ((weights, words), size) in enumerate(zip(blocks, spans, strict=True), 1):
+            if line:
+                each = f"text {text}, {tokens(weights.shape[-1])}"
+                ax.text(_EDGE, y + 0.1, each, fontsize=9.5, fontweight="bold", color=theme.ink)
+                y += line
             for layer in range(len(weights)):
                 for head in range(weights.shape[1]):
-                    what = f"layer {layer + 1}, head {head + 1}"
                     corner = (_EDGE + head * (size + _GAP), y)
-                    name = what if len(blocks) == 1 else f"text {text}, {what}"
-                    _panel(ax, weights[layer, head], words, name, corner, size, theme)
-                y += size + _GAP + _LINE
+                    _panel(ax, weights[layer, head], words, _name(layer, head), corner, theme)
+                y += _high(weights, words) + _GAP + _LINE
         ax.set(xlim=(0, width), ylim=(height, 0))  # pictures inside have moved them
         return Picture(saved(made, params.form), params.form, notes)
 
@@ -80,20 +85,32 @@ def _margin(words: Sequence[str]) -> float:
     return max((len(word) for word in words), default=0) * _LETTER + 0.06 * bool(words)
 
 
-def _size(words: Sequence[str]) -> float:
-    """Return how wide a panel is with its labels."""
-    return max(len(words) * _CELL + _margin(words), 1.3) if words else _SIDE
+def _name(layer: int, head: int) -> str:
+    return f"layer {layer + 1}, head {head + 1}"
 
 
-def _panel(
-    ax: Any, weights: Any, words: Sequence[str], name: str, corner: tuple[float, float], size: float, theme: Theme
-) -> None:
+def _side(weights: Any, words: Sequence[str]) -> float:
+    """Return how wide the square of a head is."""
+    return weights.shape[-1] * _CELL if words else _SIDE
+
+
+def _high(weights: Any, words: Sequence[str]) -> float:
+    """Return how high a panel is with its labels."""
+    return _margin(words) + _side(weights, words)
+
+
+def _size(weights: Any, words: Sequence[str]) -> float:
+    """Return how wide a panel is with its labels, and its name, which stands over the square."""
+    longest = len(_name(len(weights) - 1, weights.shape[1] - 1)) * _BOLD
+    return _margin(words) + max(_side(weights, words), longest)
+
+
+def _panel(ax: Any, weights: Any, words: Sequence[str], name: str, corner: tuple[float, float], theme: Theme) -> None:
     """Draw one head, with its tokens on the left and above where they can be read."""
     from matplotlib.colors import LinearSegmentedColormap
 
     colors = LinearSegmentedColormap.from_list("weights", (theme.paper, theme.lines[0]))
-    margin, T = _margin(words), len(weights)
-    side = T * _CELL if words else size
+    margin, side = _margin(words), _side(weights, words)
     left, top = corner[0] + margin, corner[1] + _LINE + margin
     ax.imshow(opacities(weights), cmap=colors, vmin=0, vmax=255, interpolation="nearest", aspect="auto",
               extent=(left, left + side, top + side, top))  # fmt: skip

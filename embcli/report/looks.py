@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import logging
+import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,6 +72,24 @@ def drawing(theme: Theme, form: str) -> Iterator[Any]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_settings(theme, form))
         yield matplotlib
+
+
+@contextmanager
+def missing_glyphs() -> Iterator[set[str]]:
+    """Collect the characters that no font has while pictures are drawn, which matplotlib says in a warning for each."""
+    found, others = set[str](), warnings.showwarning
+
+    def hear(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        glyph = re.match(r"Glyph (\d+) ", str(message))
+        if glyph:
+            found.add(chr(int(glyph[1])))
+        elif not str(message).startswith("Matplotlib currently does not support"):  # it says so after a glyph
+            others(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", message="Glyph .* missing from")
+        warnings.showwarning = hear
+        yield found
 
 
 def _settings(theme: Theme, form: str) -> Any:

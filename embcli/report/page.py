@@ -46,7 +46,7 @@ def map_page(chosen: Chosen, name: str, params: PlotParams, job: Job) -> Picture
         "wide": wide,
         "places": _text(_whole(places)),
         "near": _text(near.astype("<i4") if wide else np.where(near < 0, _SPAN, near).astype("<u2")),
-        "scores": _text(np.round(np.clip(scores, -1, 1) * 32767).astype("<i2")),
+        "scores": _text(_digits(scores)),
         "counts": _text(np.minimum(chosen.counts, 2**32 - 1).astype("<u4")),
     }
     title = params.title if params.title is not None else f"{n:,} {chosen.noun} of {shown(name)}"
@@ -60,10 +60,18 @@ def map_page(chosen: Chosen, name: str, params: PlotParams, job: Job) -> Picture
 def _neighbors(chosen: Chosen, params: PlotParams, job: Job) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return the rows and cosines (n, k) of each word's nearest among the words, -1 where there are fewer."""
     n = len(chosen.words)
-    table = Vectors(vectors=chosen.points.astype(np.float32), words=Words.of(chosen.words), unigram=chosen.counts)
+    table = Vectors(vectors=chosen.points, words=Words.of(chosen.words), unigram=chosen.counts)
     found = graph([table], NeighborsParams(top=min(params.top, max(n - 1, 1))), job)
     near = np.concatenate(list(found.neighbors.blocks))
     return near, found.scores
+
+
+def _digits(scores: NDArray[np.float32]) -> NDArray[np.int16]:
+    """Return cosines as the whole number that four decimals of them spell, rounded as ``neighbors`` prints them."""
+    found, at = np.unique(scores, return_inverse=True)
+    shown_as = [round(1e4 * round(round(value, 6), 4)) for value in found.tolist()]
+    made: NDArray[np.int16] = np.array(shown_as, "<i2")[at.reshape(scores.shape)]
+    return made
 
 
 def _whole(places: Floats) -> NDArray[np.uint16]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from embcli.query.pictured import Chosen, Parallel
-from embcli.query.projection import neighborly, principal, shared, turned
+from embcli.query.projection import Plane, neighborly, principal, shared, turned
 from embcli.query.topk import Floats
 from embcli.report.display import shown
 from embcli.report.labels import place
@@ -70,8 +70,12 @@ def laid_out(one: Chosen, params: PlotParams) -> tuple[Floats, str]:
     if params.tsne:
         return neighborly(one.points, params.perplexity, params.seed), "t-SNE"
     plane = principal(one.points)
-    first, second = plane.shares
-    return plane.place(one.points), f"principal components 1 and 2: {100 * (first + second):.1f} % of the variance"
+    return plane.place(one.points), f"principal components 1 and 2{_share(plane)}"
+
+
+def _share(plane: Plane) -> str:
+    """Return how much of the variance a plane has; nothing where points do not vary."""
+    return f": {100 * sum(plane.shares):.1f} % of the variance" if any(plane.shares) else ""
 
 
 def _title(chosen: Sequence[Chosen], names: Sequence[str], params: PlotParams) -> str:
@@ -213,8 +217,7 @@ def analogy_picture(found: Sequence[Parallel], name: str, params: PlotParams) ->
         made = figure(matplotlib, params.width or 8.0, params.height or 6.6)
         ax = made.subplots()
         heading(made, params.title if params.title is not None else f"Analogies in {shown(name)}", theme)
-        share = 100 * sum(plane.shares)
-        below(made, f"rows at unit length; principal components 1 and 2: {share:.1f} % of the variance of these words; "
+        below(made, f"rows at unit length; principal components 1 and 2 of these words{_share(plane)}; "
               "\u00d7 is the sum, dotted to the nearest word", theme)  # fmt: skip
         lines = []
         for i, one in enumerate(found):

@@ -16,6 +16,7 @@ from conftest import embcli, failed, ok
 from samples import save
 
 from embcli.artifacts.schema import Vectors, Words
+from embcli.report.page import _digits
 
 #: a script that copies the dots that are drawn (the copy is read, since reading a canvas slows it down): p
 PIXELS = """const d = document.getElementById('dots'), copy = document.createElement('canvas');
@@ -64,7 +65,18 @@ def test_neighbors_are_those_of_the_command(chain: Path, pages: Path) -> None:
         lines = ok("neighbors", chain / "vectors.npz", word, "--json").text.splitlines()
         due = [(line["word"], line["score"]) for line in map(json.loads, lines)]
         assert [data["words"][i] for i in near[row]] == [name for name, _ in due]
-        np.testing.assert_allclose(scores[row] / 32767, [score for _, score in due], atol=2e-5)
+        assert [f"{score / 10_000:.4f}" for score in scores[row]] == [f"{score:.4f}" for _, score in due]
+
+
+def test_scores_are_spelled_as_the_command_spells_them() -> None:
+    scores = np.array([[0.61145, 0.6114518, 0.5], [-0.00003, -1, 1.0000001]], np.float32)
+    due = [[f"{round(score, 6):.4f}" for score in row] for row in scores.astype(np.float64).tolist()]
+    found = _digits(scores)
+    assert found.dtype == np.int16
+    assert [[f"{score / 10_000:.4f}".replace("-0.0000", "0.0000") for score in row] for row in found.tolist()] == [
+        [text.replace("-0.0000", "0.0000") for text in row] for row in due
+    ]
+    assert found[0].tolist() != np.round(np.round(scores[0] * 32767) / 32767 * 10_000).tolist()
 
 
 def test_places_are_those_of_the_principal_components(chain: Path, pages: Path) -> None:
@@ -164,6 +176,48 @@ def test_light_and_dark(browser: Browser, pages: Path) -> None:
     browser.until(f"{PIXELS} return p[0] === 20")
     assert browser.run(look) == "rgb(20, 23, 28)"
     assert browser.console() == []
+
+
+@pytest.mark.parametrize("name", ["odd.html", "big.html"])
+@pytest.mark.parametrize(("theme", "paper"), [("light", 255), ("dark", 20)])
+def test_the_map_is_painted_before_the_browser_shows_anything(
+    browser: Browser, pages: Path, tmp_path: Path, name: str, theme: str, paper: int
+) -> None:
+    text = (pages / name).read_text(encoding="utf-8").replace("<html ", f'<html data-theme="{theme}" ')
+    last = 'addEventListener("hashchange", fromHash);'
+    early = f"""{last} {{ {PIXELS} let n = 0; for (let i = 0; i < p.length; i += 4) n += p[i] !== {paper};
+        window.first = [p[0], p[3], n]; }}"""
+    found = {}
+    for page, made in (("now.html", text), ("late.html", text.replace("    paint();  // at once", "    draw();  //"))):
+        assert last in made
+        (tmp_path / page).write_text(made.replace(last, early), encoding="utf-8")
+        browser.open(tmp_path / page)
+        found[page] = browser.until("return window.first")
+    assert found["now.html"][:2] == [paper, 255] and found["now.html"][2] > 50
+    assert found["late.html"][:2] == [0, 0]  # this would have been seen, and is clear, not black
+    look = "return getComputedStyle(document.getElementById('dots')).backgroundColor"
+    assert str(paper) in browser.run(look)
+
+
+def test_each_word_is_written_once(browser: Browser, pages: Path, tmp_path: Path) -> None:
+    text = (pages / "odd.html").read_text(encoding="utf-8")
+    heard = """<script>
+        const pens = CanvasRenderingContext2D.prototype, {fillText, drawImage, clearRect} = pens;
+        pens.fillText = function (...given) { this.canvas.said = given[0]; fillText.apply(this, given); };
+        pens.clearRect = function (...given) { window.said = []; clearRect.apply(this, given); };
+        pens.drawImage = function (...given) { window.said.push(given[0].said); drawImage.apply(this, given); };
+        </script>"""
+    twice = "|| y > H || i === chosen) continue;"
+    for page, made in (
+        ("once.html", text),
+        ("twice.html", text.replace("|| y > H || labelled.has(i)) continue;", twice)),
+    ):
+        (tmp_path / page).write_text(made.replace("<body>", f"<body>{heard}"), encoding="utf-8")
+        browser.open(tmp_path / page, "#plain")
+        browser.until("return document.querySelector('aside h2')?.textContent === 'plain'")
+        browser.wait("setTimeout(arguments[arguments.length - 1], 900)")
+        said = browser.run("return window.said")
+        assert len(said) > 4 and (len(set(said)) == len(said)) is (page == "once.html")
 
 
 def test_fifty_thousand_points_are_drawn_and_moved(browser: Browser, pages: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ from conftest import ROOT, embcli, failed, ok
 from samples import save
 
 from embcli.artifacts.schema import Vectors, Words
+from embcli.report.looks import missing_glyphs
 
 pytest.importorskip("matplotlib")
 
@@ -99,6 +101,48 @@ def test_analogies_show_the_word_that_neighbors_finds(chain: Path) -> None:
     assert f"uncle \u2212 man + woman = {found['word']}  {found['score']:.3f}" in texts(ran.out)
     assert {"uncle", "man", "woman", found["word"]} <= set(texts(ran.out))
     failed(embcli("plot", "-s", "analogies", chain / "vectors.npz", "uncle", "-o", "-"), 2, "a - b + c")
+
+
+def test_an_analogy_without_an_answer_says_why(chain: Path, tmp_path: Path) -> None:
+    for name, table in (("one.npz", [[1.0, 2]]), ("zero.npz", [[0.0, 0]] * 4)):
+        words = Words.of("abcd"[: len(table)])
+        save(
+            Vectors(vectors=np.array(table, np.float32), words=words, unigram=np.ones(len(table), int)), tmp_path / name
+        )
+    asked = ["plot", "-o", "-", "-s", "analogies"]
+    failed(embcli(*asked, tmp_path / "one.npz", "a - a + a"), 1, "'a - a + a' has no answer to draw: no word is left")
+    failed(embcli(*asked, tmp_path / "zero.npz", "a - b + c"), 1, "its sum, or every other row, is zero")
+
+
+def test_points_that_do_not_vary_have_no_share_of_the_variance(odd: Path, tmp_path: Path) -> None:
+    for name, table in (("one.npz", [[1.0, 2]]), ("same.npz", [[1.0, 2]] * 3), ("zero.npz", [[0.0, 0]] * 3)):
+        words = Words.of("abc"[: len(table)])
+        save(
+            Vectors(vectors=np.array(table, np.float32), words=words, unigram=np.ones(len(table), int)), tmp_path / name
+        )
+        assert "variance" not in ok("plot", tmp_path / name, "-o", "-").text
+        ok("plot", tmp_path / name, "--html", tmp_path / "x.html")
+        assert "variance" not in re.findall("<footer>.*", (tmp_path / "x.html").read_text(encoding="utf-8"))[0]
+    assert "variance" in ok("plot", odd, "-o", "-").text
+
+
+def test_characters_without_a_font_are_one_line_of_ours(tmp_path: Path) -> None:
+    table = np.random.default_rng(2).normal(size=(4, 3)).astype(np.float32)
+    words = Words.of(["plain", "\U00013000", "\U00013001\U00013000", "word"])  # hieroglyphs, which few fonts have
+    save(Vectors(vectors=table, words=words, unigram=np.arange(4, 0, -1)), tmp_path / "v.npz")
+    ran = ok("plot", tmp_path / "v.npz", "-o", tmp_path / "x.png")
+    if "no font here" not in ran.talk:
+        pytest.skip("a font of this machine has hieroglyphs")
+    assert "no font here has \U00013000 \U00013001; a box" in ran.talk and len(ran.talk.splitlines()) == 2
+    assert ok("plot", tmp_path / "v.npz", "-o", tmp_path / "y.png", "-q").talk == ""
+    assert "no font" not in ok("plot", tmp_path / "v.npz", "-o", tmp_path / "x.svg").talk
+
+
+def test_other_warnings_are_heard(recwarn: pytest.WarningsRecorder) -> None:
+    with missing_glyphs() as found:
+        warnings.warn("Glyph 26085 (x) missing from font(s) DejaVu Sans.", stacklevel=1)
+        warnings.warn("another", stacklevel=1)
+    assert found == {"\u65e5"} and [str(one.message) for one in recwarn] == ["another"]
 
 
 def test_losses_of_one_objective_share_a_panel_and_no_others(trained: Path) -> None:

@@ -118,6 +118,17 @@ def test_what_cannot_be_answered_is_said_in_its_place(lab: Path) -> None:
     assert '<p class="error">error: vectors: unknown word' in page and page.count("<picture>") == 1
 
 
+def test_an_unknown_query_beside_known_ones_is_said_in_both_reports(lab: Path) -> None:
+    some = SMALL.replace("out: made", "out: some").replace("queries: [the, of], around: 3", "queries: [the, no-such]")
+    (lab / "some.yaml").write_text(some.replace("'<b>&amp;'], top", "nowhere], top"), encoding="utf-8")
+    ok("run", lab / "some.yaml", "-q")
+    printed = (lab / "some" / "report.txt").read_text(encoding="utf-8")
+    page = html.unescape(re.sub(r"<[^>]*>", " ", seen(lab / "some" / "report.html")))
+    for word in ("no-such", "nowhere"):
+        assert f"unknown word '{word}'" in printed and f"unknown word '{word}'" in page
+    assert "unknown word" not in (lab / "made" / "report.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [

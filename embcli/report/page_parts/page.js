@@ -9,7 +9,7 @@
   const scores = new Int16Array(bytes(data.scores)), counts = new Uint32Array(bytes(data.counts));
   const NONE = data.wide ? -1 : 65535;
   const map = $("map"), dots = $("dots"), over = $("over"), tip = $("tip"), side = $("side");
-  const pen = dots.getContext("2d", { alpha: false }), ink = over.getContext("2d");
+  const pen = dots.getContext("2d"), ink = over.getContext("2d");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const INSIDE = location.protocol === "about:";  // a frame of another page
   const number = (x) => x.toLocaleString("en-US");
@@ -155,6 +155,7 @@
     if (taken.length < need) taken = new Uint8Array(need); else taken.fill(0);
     const ring = (i, r, color) => { ink.beginPath(); ink.arc(X(i), Y(i), r, 0, 7); ink.fillStyle = color; ink.fill();
       ink.lineWidth = 1.5; ink.strokeStyle = style.paper; ink.stroke(); };
+    let labelled = new Set();
     if (chosen >= 0) {
       const others = neighbors(chosen).map(([i]) => i);
       ink.strokeStyle = style.mark; ink.lineWidth = 1; ink.globalAlpha = 0.55;
@@ -165,6 +166,7 @@
       ring(chosen, 6, style.mark);
       label(chosen, true, style.ink);
       for (const i of others) label(i, false, style.ink);
+      labelled = new Set([chosen, ...others]);
     }
     if (hovered >= 0 && hovered !== chosen) ring(hovered, 5, style.mark);
     let left = Math.min(160, W * H / 5500), color = chosen >= 0 ? style.muted : style.ink;
@@ -172,7 +174,7 @@
     ink.globalAlpha = chosen >= 0 ? 0.75 : 1;
     for (let j = n - 1, tries = 900; j >= 0 && left > 0 && tries > 0; j--) {
       const i = order[j], x = X(i), y = Y(i);
-      if (x < 0 || y < 0 || x > W || y > H || i === chosen) continue;
+      if (x < 0 || y < 0 || x > W || y > H || labelled.has(i)) continue;
       tries--;
       if (label(i, false, color)) left--;
     }
@@ -190,6 +192,9 @@
       view.y = (a.py + (b.py - a.py) * e) - flight.wy * view.s;
       if (t < 1) draw(); else flight = null;
     }
+    paint();
+  }
+  function paint() {
     if (!dotted) { drawDots(); dotted = true; }
     drawOver();
   }
@@ -197,9 +202,10 @@
   function draw(all = true) { if (all) dotted = false; if (!due) { due = true; requestAnimationFrame(frame); } }
 
   function resize() {
-    const box = map.getBoundingClientRect(), before = W ? { W, H } : null;
+    const box = map.getBoundingClientRect(), before = W ? { W, H, ratio } : null;
     W = Math.max(1, Math.round(box.width)); H = Math.max(1, Math.round(box.height));
     ratio = window.devicePixelRatio || 1;
+    if (before && before.W === W && before.H === H && before.ratio === ratio) return;  // an observer's first call
     fine = Math.min(ratio, Math.max(1, Math.sqrt(4e6 / (W * H))));
     dots.width = Math.round(W * fine); dots.height = Math.round(H * fine);
     over.width = Math.round(W * ratio); over.height = Math.round(H * ratio);
@@ -209,7 +215,8 @@
     base = whole();
     if (!before) Object.assign(view, base);
     else { view.x += (W - before.W) / 2; view.y += (H - before.H) / 2; }
-    draw();
+    dotted = false;
+    paint();  // at once: the new size has emptied the canvases, and nobody shall see them so
   }
 
   // ---- which word is under the pointer: a grid of the map, each cell with its words
@@ -309,7 +316,7 @@
   // ---- the panel
   function neighbors(i) {
     const found = [];
-    for (let j = i * k; j < (i + 1) * k && near[j] !== NONE; j++) found.push([near[j], scores[j] / 32767]);
+    for (let j = i * k; j < (i + 1) * k && near[j] !== NONE; j++) found.push([near[j], scores[j] / 10000]);
     return found;
   }
   function make(tag, text, kind) { const e = document.createElement(tag); e.textContent = text; if (kind) e.className = kind; return e; }

@@ -34,5 +34,7 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
 def refuse(name: str, raw: bytes, head: bytes, wanted: str) -> None:
     """Raise InputError if what should be a text of vectors begins like something that is none."""
     what = identify.what_is(head)
+    if vector_shape.begins_with_row(head) and not identify.is_binary(head):
+        return  # '<script> 0.1 0.2' is a word and its numbers
     if what.startswith(("a ", "an ", "nothing")) or identify.is_binary(head):
         raise foreign(name, raw, head, wanted)

@@ -35,6 +35,12 @@ def looks_like(head: bytes) -> bool:
     return width >= 2 and 2 * most >= len(lines)
 
 
+def begins_with_row(head: bytes) -> bool:
+    """Return whether the first line that is not blank is a word and numbers."""
+    lines = _lines(head)
+    return bool(lines) and numbers(lines[0]) > 0
+
+
 def single(head: bytes) -> bool:
     """Return whether text begins with lines of a word and one number."""
     lines = _lines(head)

@@ -53,6 +53,17 @@ def test_with_a_header_and_without(tmp_path: Path) -> None:
     assert equal(table(packed), table(without))
 
 
+@pytest.mark.parametrize("form", ["glove", None])
+def test_a_word_may_look_like_the_beginning_of_something_else(form: str | None, tmp_path: Path) -> None:
+    """What is written is read back, though the first word is a tag; a page is a page, whatever was asked for."""
+    options = {"from_": form} if form else {}
+    for word in ("<script>alert(1)</script>", "<html>", "<!DOCTYPE", "%PDF"):
+        data = f"{word} 0.5 1\nb 2 3\n".encode()
+        assert list(imported(tmp_path, data, **options)[0].words) == [word, "b"]
+    with pytest.raises(InputError, match="looks like a web page"):
+        imported(tmp_path, b"<script>alert(1)</script>\n<p>b 2 3\n", from_="glove")
+
+
 def test_one_dimension_is_not_guessed(tmp_path: Path) -> None:
     """user-reports V01: the trap."""
     for data in (b"7 3\n8 4\n", b"2 1\na 4\nb 5\n"):

@@ -12,6 +12,7 @@ from embcli.errors import InputError, UsageError
 BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(\d{1,12})[ \t]+(\d{1,6})\s*")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -33,6 +34,12 @@ def looks_like(head: bytes) -> bool:
     widths = Counter(numbers(line) for line in lines)
     width, most = widths.most_common(1)[0]
     return width >= 2 and 2 * most >= len(lines)
+
+
+def ends_with_number(word: bytes) -> bool:
+    """Return whether a word with blanks ends with a number, as where a line has one too many; also with a comma."""
+    fields = word.split()
+    return len(fields) > 1 and (NUMBER.fullmatch(fields[-1]) or _COMMA.fullmatch(fields[-1])) is not None
 
 
 def begins_with_row(head: bytes) -> bool:

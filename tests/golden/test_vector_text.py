@@ -64,6 +64,17 @@ def test_a_word_may_look_like_the_beginning_of_something_else(form: str | None, 
         imported(tmp_path, b"<script>alert(1)</script>\n<p>b 2 3\n", from_="glove")
 
 
+def test_a_number_too_many_is_no_word_with_a_blank(tmp_path: Path) -> None:
+    """The line is read, as it may be meant so, with a warning; strict stops. A blank alone is only noted."""
+    for piece, word in ((b"b 3 4 5 6\n", "b 3"), (b"b\t-3e2\t4\t5\t6\n", "b\\t-3e2"), (b"b 1,5 4 5 6\n", "b 1,5")):
+        made, said = imported(tmp_path, b"a 1 2 3\n" + piece + b"c 5 6 7\n")
+        assert f"warning: 1 line has a number too many (more than 3), such as line 2, whose word is '{word}'" in said
+        assert len(made.words) == 3
+        with pytest.raises(InputError, match="1 line has a number too many"):
+            imported(tmp_path, b"a 1 2 3\n" + piece + b"c 5 6 7\n", errors="strict")
+    assert "too many" not in imported(tmp_path, b"a 1 2 3\nb4 4 5 6\n. . 5 6 7\n9 1 2 3\n", errors="strict")[1]
+
+
 def test_one_dimension_is_not_guessed(tmp_path: Path) -> None:
     """user-reports V01: the trap."""
     for data in (b"7 3\n8 4\n", b"2 1\na 4\nb 5\n"):

@@ -18,6 +18,8 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
             f"{name}: a word and one number a line may be counts, or vectors of one dimension; if they are vectors, "
             "say --from glove"
         )
+    if head and not head.strip():
+        return InputError(f"{name}: holds only blank lines")
     what = identify.what_is(head)
     packed = identify.what_is(raw)
     if packed.startswith("compressed"):
@@ -35,6 +37,6 @@ def refuse(name: str, raw: bytes, head: bytes, wanted: str) -> None:
     """Raise InputError if what should be a text of vectors begins like something that is none."""
     what = identify.what_is(head)
     if vector_shape.begins_with_row(head) and not identify.is_binary(head):
-        return  # '<script> 0.1 0.2' is a word and its numbers
+        return  # such as '<script> 0.1 0.2' is a word and its numbers
     if what.startswith(("a ", "an ", "nothing")) or identify.is_binary(head):
         raise foreign(name, raw, head, wanted)

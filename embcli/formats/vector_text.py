@@ -17,9 +17,9 @@ from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
 from embcli.formats.opened import Stream
 from embcli.formats.vector_lines import Part, compiled, plain
-from embcli.formats.vector_shape import BOM, ends_with_number, shape_of
+from embcli.formats.vector_shape import BOM, NOT_FINITE, NUMBER, ends_with_number, shape_of
 from embcli.formats.vector_words import Taken, blanks, shown
-from embcli.job import Job
+from embcli.job import Job, counted
 
 Table = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -165,7 +165,7 @@ def _kept(parts: Iterator[Part], taken: Taken, dim: int, longer: list[str]) -> I
             if not taken.room:
                 return
         if part.bad is not None:
-            raise _bad_line(taken.name, part, dim)
+            raise _bad_line(taken.name, part, dim, taken.claimed is not None)
 
 
 def _longer(part: Part, rows: slice) -> list[str]:
@@ -191,13 +191,15 @@ def _line(numbers: Ints) -> Callable[[int], str]:
     return lambda row: f"line {numbers[row]:,}"
 
 
-def _bad_line(name: str, part: Part, dim: int) -> InputError:
-    """Return what is wrong with a line."""
+def _bad_line(name: str, part: Part, dim: int, header: bool = False) -> InputError:
+    """Return what is wrong with a line; ``header`` says how many numbers there are to be."""
     row = part.bad or 0
     line = part.text[part.starts[row] : part.stops[row]]
     have = len(line.split()) - (not part.bare)
-    due = f"{dim:,} numbers" if part.bare else f"a word and {dim:,} numbers"
-    found = f"{have:,} fields stand {'there' if part.bare else 'behind its first'}"
-    if have == dim:
-        found = f"{shown(part.odd)} is no finite number"
+    due = counted(dim, "number") if part.bare else f"a word and {counted(dim, 'number')}"
+    due += ", as the header says" * header
+    found = f"{counted(have, 'field')} {'stands' if have == 1 else 'stand'} {'there' if part.bare else 'behind it'}"
+    if part.odd and have >= dim:
+        what = "finite number" if NOT_FINITE.fullmatch(part.odd) or NUMBER.fullmatch(part.odd) else "number"
+        found = f"{shown(part.odd)} is no {what}"
     return InputError(f"{name}: line {part.numbers[row]:,}: expected {due}, and {found}")

@@ -165,7 +165,7 @@ def test_labels_and_rows_that_disagree(tmp_path: Path) -> None:
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\n4\t5\n")
     failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers")
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\tx\n4\t5\n")
-    failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers, and 'x' is no finite")
+    failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers, and 'x' is no number")
     at.unlink()
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\t3\n")
     failed(

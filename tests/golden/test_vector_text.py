@@ -98,8 +98,10 @@ def test_header_and_rows_that_disagree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (BODY + b"x 1 2 3\n", "line 4: expected a word and 4 numbers, and 3 fields stand behind its first"),
-        (BODY + b"x 1 2 y 4\n", "line 4: expected a word and 4 numbers, and 'y' is no finite number"),
+        (BODY + b"x 1 2 3\n", "line 4: expected a word and 4 numbers, and 3 fields stand behind it"),
+        (BODY + b"x 1\n", "line 4: expected a word and 4 numbers, and 1 field stands behind it"),
+        (BODY + b"x y 2\n", "line 4: expected a word and 4 numbers, and 2 fields stand behind it"),
+        (BODY + b"x 1 2 y 4\n", "line 4: expected a word and 4 numbers, and 'y' is no number"),
         (BODY + b"x 1 2 nan 4\n", "'nan' is no finite number"),
         (BODY + b"x 1 2 1e99 4\n", "'1e99' is no finite number"),
         (b"3 4\n" + BODY + b"caf\xe9 1 2 3 4\n", "line 5: the word b'caf\\xe9' is not UTF-8"),
@@ -110,6 +112,42 @@ def test_bad_lines(data: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as e:
         imported(tmp_path, data)
     assert said in str(e.value) and not (tmp_path / "v.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"2 2\na 1 x\nb 3 4\n", "line 2: expected a word and 2 numbers, as the header says, and 'x' is no number"),
+        (b"2 2\na 1,5 2\nb 3 4\n", "line 2: expected a word and 2 numbers, as the header says, and '1,5' is no number"),
+        (b"2 2\na 1_0 2\nb 0x10 4\n", "and '1_0' is no number"),
+        (b"2 2\n 1 2\nb 3 4\n", "line 2: no word stands there, only numbers"),
+        (b"2 5\na 1 2\nb 3 4\n", "line 2: expected a word and 5 numbers, as the header says, and 2 fields stand"),
+        (b"2 0\na\nb\n", "its header says 0 dimensions"),
+        (b"3 0\na \nb \nc \n", "its header says 0 dimensions"),
+        (b"99999999999999999999 300\na 1 2\n", "its header cannot be: it says 99999999999999999999 words"),
+        (b"1000000000000 2\na 1 2\nb 3 4\n", "its header cannot be: it says 1000000000000 words"),
+        (b"2 2000000000\na 1 2\nb 3 4\n", "its header cannot be: it says 2000000000 dimensions"),
+        (b"3 -2\na 1 2\nb 3 4\n", "its header cannot be: it says -2 dimensions"),
+        (b"\n\n\n", "holds only blank lines"),
+        (b"   \n", "holds only blank lines"),
+    ],
+)
+@pytest.mark.parametrize("form", [None, "word2vec"])
+def test_what_is_wrong_is_named(data: bytes, said: str, form: str | None, tmp_path: Path) -> None:
+    """The bad line where a line is bad, the header where it cannot be; not the format, nor what to say of it."""
+    (tmp_path / "v").write_bytes(data)
+    asked = ["--from", form] if form else []
+    failed(embcli("convert", tmp_path / "v", "-o", tmp_path / "v.npz", *asked), 1, said)
+
+
+def test_whole_numbers_alone_are_no_header(tmp_path: Path) -> None:
+    """The sibling: ranks and merges of other files, a text that begins with two numbers, and words that are numbers."""
+    (tmp_path / "v").write_bytes(b"12345 12\n\nIt was a bright cold day in April.\n")
+    failed(embcli("convert", tmp_path / "v", "-o", tmp_path / "v.npz"), 1, "; expected vectors (text")
+    assert format_of(str(tmp_path / "v"), None) is None
+    (tmp_path / "v").write_bytes(b"12341234123412341234 0\nIQ== 1\n")
+    assert format_of(str(tmp_path / "v"), None) is None
+    assert list(imported(tmp_path, b"1999 1 2\n-3 -2 4\n7 3 2\n")[0].words) == ["1999", "-3", "7"]
 
 
 def test_bad_utf8_is_mended_when_asked(tmp_path: Path) -> None:

@@ -100,7 +100,14 @@ def _export(path: str, params: ConvertParams, console: Console) -> None:
     if form in vectors.FORMATS:
         _export_vectors(store.read(path, ("vectors",), command="convert"), str(form), params, console)
         return
-    form = tokenizers.named(str(params.out), params.to)
+    try:
+        form = tokenizers.named(str(params.out), params.to)
+    except UsageError:
+        held = store.read(path, ("tokenizer", "vectors"), command="convert")  # a damaged file is the first thing to say
+        if held.kind == "tokenizer":
+            raise
+        named = f"-o {params.out}: the name does not say the format"
+        raise UsageError(f"{named}; give --to {', '.join(vectors.FORMATS[:-1])} or {vectors.FORMATS[-1]}") from None
     if params.vectors_for:
         raise UsageError(f"--vectors-for: belongs to vectors; {form} is a format of tokenizers")
     _export_tokenizer(store.read(path, ("tokenizer",), command="convert"), form, str(params.out), console)

@@ -60,7 +60,7 @@ def _headed(lines: list[bytes]) -> bool:
     return numbers(lines[1]) > 0 or len(fields) == int(pair[2][:7]) + 1
 
 
-def _impossible(pair: re.Match[bytes], name: str) -> InputError:
+def impossible(pair: re.Match[bytes], name: str) -> InputError:
     """Return the error for a header with a number that none can have."""
     (field, found) = (1, "words") if not re.fullmatch(rb"\d{1,12}", pair[1]) else (2, "dimensions")
     return InputError(f"{name}: its header cannot be: it says {pair[field].decode()[:30]} {found}")
@@ -107,7 +107,7 @@ def shape_of(head: bytes, form: str | None, name: str) -> Shape:
     header = _HEADER.fullmatch(lines[0]) if form != "glove" else None
     pair = _PAIR.fullmatch(lines[0]) if header is None and form != "glove" else None
     if pair and (form or _headed(lines)):
-        raise _impossible(pair, name)
+        raise impossible(pair, name)
     if header is None and form in ("word2vec", "fasttext"):
         raise InputError(f"{name}: line 1: expected the number of words and of dimensions, found {lines[0][:40]!r}")
     if header is not None:

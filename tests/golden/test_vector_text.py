@@ -140,6 +140,34 @@ def test_what_is_wrong_is_named(data: bytes, said: str, form: str | None, tmp_pa
     failed(embcli("convert", tmp_path / "v", "-o", tmp_path / "v.npz", *asked), 1, said)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("v.txt.gz", gzip.compress(BODY)[:-12], "the gzip data are damaged or cut short"),
+        ("v.txt.gz", gzip.compress(BODY) + b"junk", "the gzip data are damaged or cut short"),
+        ("v.bin", b"3 999999999\na \0\0\x80?\n", "its header cannot be: it says 999999999 dimensions"),
+        ("v.bin", b"3 -2\na \0\0\x80?\0\0\0@\n", "its header cannot be: it says -2 dimensions"),
+        ("v.bin", b"-3 2\na \0\0\x80?\0\0\0@\n", "its header cannot be: it says -3 words"),
+        ("v.safetensors", b"\0\x80\xc6\xa4~\x8d\3\0{}", "its header is to have 1,000,000,000,000,000 bytes, and 2"),
+        ("v.safetensors", b"\1\0", "2 bytes, and the size of its header has 8"),
+    ],
+)
+def test_what_is_damaged_is_named(name: str, data: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    failed(embcli("convert", tmp_path / name, "-o", tmp_path / "a.npz"), 1, said)
+
+
+def test_a_damaged_artifact_is_no_question_of_formats(chain: Path, tmp_path: Path) -> None:
+    """The sibling: of a sound one the formats of its kind are asked for."""
+    (tmp_path / "v.npz").write_bytes((chain / "vectors.npz").read_bytes()[:-40])
+    failed(embcli("convert", tmp_path / "v.npz", "-o", tmp_path / "x.npz"), 1, "v.npz: damaged")
+    failed(
+        embcli("convert", chain / "vectors.npz", "-o", tmp_path / "x.npz"),
+        2,
+        "does not say the format; give --to word2vec,",
+    )
+
+
 def test_whole_numbers_alone_are_no_header(tmp_path: Path) -> None:
     """The sibling: ranks and merges of other files, a text that begins with two numbers, and words that are numbers."""
     (tmp_path / "v").write_bytes(b"12345 12\n\nIt was a bright cold day in April.\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import InputError, UsageError
-from embcli.job import Job, human_bytes
+from embcli.job import Job, counted, human_bytes
 from embcli.spec import ConvertParams
 
 #: options that belong to reading other files
@@ -126,7 +126,7 @@ def _export_tokenizer(made: Any, form: str, out: str, console: Console) -> None:
     for note in notes:
         console.say(note)
     n = int((np.diff(made.tokens.offsets) > 0).sum()) - (len(made.special_ids) if form == "tiktoken" else 0)
-    console.say(f"{out}: {n:,} tokens as {form}, {console.seconds:.1f} s")
+    console.say(f"{out}: {counted(n, 'token')} as {form}, {console.seconds:.1f} s")
 
 
 def _export_vectors(made: Any, form: str, params: ConvertParams, console: Console) -> None:
@@ -154,8 +154,8 @@ def _export_vectors(made: Any, form: str, params: ConvertParams, console: Consol
     for name, blocks in files.items():
         _put(name or out, blocks)
     n, dim = made.vectors.shape
-    also = f" and {os.path.basename([*files][1])}" if len(files) > 1 else ""
-    console.say(f"{out}{also}: {n:,} words, {dim:,} dimensions as {form}, {console.seconds:.1f} s")
+    named = " and ".join(name or out for name in files)
+    console.say(f"{named}: {counted(n, 'word')}, {counted(dim, 'dimension')} as {form}, {console.seconds:.1f} s")
 
 
 def _folder(out: str, form: str) -> None:

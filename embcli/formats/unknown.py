@@ -20,6 +20,8 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
         )
     if head and not head.strip():
         return InputError(f"{name}: holds only blank lines")
+    if comma := vector_shape.decimal_comma(head):
+        return InputError(f"{name}: line 1: {comma!r} is no number; vectors have decimal points")
     what = identify.what_is(head)
     packed = identify.what_is(raw)
     if packed.startswith("compressed"):

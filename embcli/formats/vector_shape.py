@@ -66,6 +66,15 @@ def impossible(pair: re.Match[bytes], name: str) -> InputError:
     return InputError(f"{name}: its header cannot be: it says {pair[field].decode()[:30]} {found}")
 
 
+def decimal_comma(head: bytes) -> str | None:
+    """Return the first number with a decimal comma where the first line is a word and several numbers, else None."""
+    fields = (_lines(head) or [b""])[0].split()[1:]
+    commas = [field for field in fields if _COMMA.fullmatch(field)]
+    if len(fields) < 2 or not commas or not all(_COMMA.fullmatch(field) or NUMBER.fullmatch(field) for field in fields):
+        return None
+    return commas[0].decode()
+
+
 def begins_with_row(head: bytes) -> bool:
     """Return whether the first line that is not blank is a word and numbers."""
     lines = _lines(head)

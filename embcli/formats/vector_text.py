@@ -56,8 +56,8 @@ def read(
         longer = list[str]()
         yield from _kept(_parts(first, stream, lines, job), taken, shape.dim, longer)
         finish(made, taken)
-        head = "no header" if shape.claimed is None else f"a header of {shape.claimed:,} words"
-        notes.append(f"{head}, {shape.dim:,} dimensions")
+        head = "no header" if shape.claimed is None else f"a header of {counted(shape.claimed, 'word')}"
+        notes.append(f"{head}, {counted(shape.dim, 'dimension')}")
         notes.extend(taken.notes(_too_many(longer, shape.dim)))
         notes.extend(blanks(made.words))
 

@@ -168,6 +168,14 @@ def test_a_damaged_artifact_is_no_question_of_formats(chain: Path, tmp_path: Pat
     )
 
 
+def test_decimal_commas_are_named(tmp_path: Path) -> None:
+    """The sibling: a text may begin with a number that has a comma."""
+    (tmp_path / "v").write_bytes(b"a 1,5 2\nb 3 4,5\n")
+    failed(embcli("convert", tmp_path / "v", "-o", tmp_path / "v.npz"), 1, "line 1: '1,5' is no number; vectors have")
+    (tmp_path / "v").write_bytes(b"Some 1,000 words\n")
+    failed(embcli("convert", tmp_path / "v", "-o", tmp_path / "v.npz"), 1, "looks like text")
+
+
 def test_whole_numbers_alone_are_no_header(tmp_path: Path) -> None:
     """The sibling: ranks and merges of other files, a text that begins with two numbers, and words that are numbers."""
     (tmp_path / "v").write_bytes(b"12345 12\n\nIt was a bright cold day in April.\n")
@@ -182,7 +190,7 @@ def test_bad_utf8_is_mended_when_asked(tmp_path: Path) -> None:
     data = BODY + b"caf\xe9 1 2 3 4\n"
     assert list(imported(tmp_path, data, errors="replace")[0].words)[3] == "caf\ufffd"
     made, said = imported(tmp_path, data, errors="skip")
-    assert len(made.words) == 3 and "1 were left out" in said
+    assert len(made.words) == 3 and "1 was left out" in said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import InputError, UsageError
-from embcli.job import Job, human_bytes
+from embcli.job import Job, counted, human_bytes
 from embcli.spec import ConvertParams
 
 #: options that belong to reading other files
@@ -100,7 +100,14 @@ def _export(path: str, params: ConvertParams, console: Console) -> None:
     if form in vectors.FORMATS:
         _export_vectors(store.read(path, ("vectors",), command="convert"), str(form), params, console)
         return
-    form = tokenizers.named(str(params.out), params.to)
+    try:
+        form = tokenizers.named(str(params.out), params.to)
+    except UsageError:
+        held = store.read(path, ("tokenizer", "vectors"), command="convert")  # a damaged file is the first thing to say
+        if held.kind == "tokenizer":
+            raise
+        named = f"-o {params.out}: the name does not say the format"
+        raise UsageError(f"{named}; give --to {', '.join(vectors.FORMATS[:-1])} or {vectors.FORMATS[-1]}") from None
     if params.vectors_for:
         raise UsageError(f"--vectors-for: belongs to vectors; {form} is a format of tokenizers")
     _export_tokenizer(store.read(path, ("tokenizer",), command="convert"), form, str(params.out), console)
@@ -119,7 +126,7 @@ def _export_tokenizer(made: Any, form: str, out: str, console: Console) -> None:
     for note in notes:
         console.say(note)
     n = int((np.diff(made.tokens.offsets) > 0).sum()) - (len(made.special_ids) if form == "tiktoken" else 0)
-    console.say(f"{out}: {n:,} tokens as {form}, {console.seconds:.1f} s")
+    console.say(f"{out}: {counted(n, 'token')} as {form}, {console.seconds:.1f} s")
 
 
 def _export_vectors(made: Any, form: str, params: ConvertParams, console: Console) -> None:
@@ -147,8 +154,8 @@ def _export_vectors(made: Any, form: str, params: ConvertParams, console: Consol
     for name, blocks in files.items():
         _put(name or out, blocks)
     n, dim = made.vectors.shape
-    also = f" and {os.path.basename([*files][1])}" if len(files) > 1 else ""
-    console.say(f"{out}{also}: {n:,} words, {dim:,} dimensions as {form}, {console.seconds:.1f} s")
+    named = " and ".join(name or out for name in files)
+    console.say(f"{named}: {counted(n, 'word')}, {counted(dim, 'dimension')} as {form}, {console.seconds:.1f} s")
 
 
 def _folder(out: str, form: str) -> None:

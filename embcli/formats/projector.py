@@ -21,7 +21,7 @@ from embcli.formats.opened import Stream, opened
 from embcli.formats.vector_shape import BOM, NUMBER
 from embcli.formats.vector_text import bare_rows, beginning, finish, is_few, unread
 from embcli.formats.vector_words import Taken, nth
-from embcli.job import Job
+from embcli.job import Job, counted
 
 VECTORS, LABELS = "vectors.tsv", "metadata.tsv"
 #: what a file of vectors may be called in a folder, the first one that is there
@@ -90,7 +90,7 @@ def read(
             made.unigram = np.array(listed.counts, np.int64)
         sources.append({"kind": "file", "digest": listed.stream.digest})
         head = f"a header ({', '.join(listed.header)})" if listed.header else "no header"
-        notes.append(f"{dim:,} dimensions; labels of {listed.name}: {head}")
+        notes.append(f"{counted(dim, 'dimension')}; labels of {listed.name}: {head}")
         notes.extend(taken.notes())
 
     made = unread(rows(), dim)

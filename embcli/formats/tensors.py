@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from embcli.artifacts import identify, store
 from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import InputError, UsageError
+from embcli.formats.opened import opened
 from embcli.formats.vector_text import finish, unread
 from embcli.formats.vector_words import Taken, nth
 
@@ -58,6 +59,7 @@ def read(
     library, name = _library(), identify.show(path)
     if path == "-":
         raise InputError("stdin: a safetensors file is read by its name; give one")
+    _check_size(path, name)
     try:
         held = library.safe_open(path, framework="numpy")
         tables = {key: held.get_slice(key) for key in held.keys()}  # noqa: SIM118 - no dict
@@ -95,6 +97,21 @@ def read(
 
     made = unread(produced(), dim)
     return made, notes, []
+
+
+def _check_size(path: str, name: str) -> None:
+    """Raise InputError if a file does not hold the header whose size is its first number."""
+    with opened(path) as file:
+        size, first = os.fstat(file.fileno()).st_size, file.read(8)
+    if len(first) < 8:
+        raise InputError(
+            f"{name}: is no sound safetensors file: {size} bytes, and the size of its header has 8; get it again"
+        )
+    if (claimed := int.from_bytes(first, "little")) > size - 8:
+        raise InputError(
+            f"{name}: is no sound safetensors file: its header is to have {claimed:,} bytes, and {size - 8:,} are "
+            "there; get it again"
+        )
 
 
 def _chosen(tables: dict[str, Any], tensor: str | None, name: str) -> str:

@@ -45,7 +45,8 @@ def read(path: str, params: ConvertParams) -> Found:
     if form == "gpt2":
         return _folder(os.path.dirname(path) or ".", params)
     if form == "tiktoken":
-        return Found(tiktoken.read(name, data, params.pattern, params.special), form, digests)
+        made = tiktoken.read(name, data, params.pattern, params.special)
+        return Found(made, form, digests, tiktoken.missing(made))
     made, notes = tokenizer_json.read(name, data, params.pattern, params.special)
     return Found(made, form, digests, notes)
 

@@ -18,6 +18,10 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
             f"{name}: a word and one number a line may be counts, or vectors of one dimension; if they are vectors, "
             "say --from glove"
         )
+    if head and not head.strip():
+        return InputError(f"{name}: holds only blank lines")
+    if comma := vector_shape.decimal_comma(head):
+        return InputError(f"{name}: line 1: {comma!r} is no number; vectors have decimal points")
     what = identify.what_is(head)
     packed = identify.what_is(raw)
     if packed.startswith("compressed"):
@@ -34,5 +38,7 @@ def foreign(name: str, raw: bytes, head: bytes, wanted: str = "") -> EmbcliError
 def refuse(name: str, raw: bytes, head: bytes, wanted: str) -> None:
     """Raise InputError if what should be a text of vectors begins like something that is none."""
     what = identify.what_is(head)
+    if vector_shape.begins_with_row(head) and not identify.is_binary(head):
+        return  # such as '<script> 0.1 0.2' is a word and its numbers
     if what.startswith(("a ", "an ", "nothing")) or identify.is_binary(head):
         raise foreign(name, raw, head, wanted)

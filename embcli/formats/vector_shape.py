@@ -12,6 +12,9 @@ from embcli.errors import InputError, UsageError
 BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(\d{1,12})[ \t]+(\d{1,6})\s*")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+#: two whole numbers, which no file of vectors could have as its header
+_PAIR = re.compile(rb"\s*(-?\d+)[ \t]+(-?\d+)\s*")
+_COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -30,9 +33,52 @@ def looks_like(head: bytes) -> bool:
         return False
     if _HEADER.fullmatch(lines[0]) and (len(lines) == 1 or numbers(lines[1])):
         return True
+    if _headed(lines):
+        return True
     widths = Counter(numbers(line) for line in lines)
     width, most = widths.most_common(1)[0]
     return width >= 2 and 2 * most >= len(lines)
+
+
+def ends_with_number(word: bytes) -> bool:
+    """Return whether a word with blanks ends with a number, as where a line has one too many; also with a comma."""
+    fields = word.split()
+    return len(fields) > 1 and (NUMBER.fullmatch(fields[-1]) or _COMMA.fullmatch(fields[-1])) is not None
+
+
+def _headed(lines: list[bytes]) -> bool:
+    """Return whether the first line looks like a header, though it or the second line may be wrong.
+
+    A second line of a word and one whole number may be a rank, and the first one too.
+    """
+    pair = _PAIR.fullmatch(lines[0])
+    if pair is None or len(lines) < 2:
+        return False
+    fields = lines[1].split()
+    if len(fields) == 2 and fields[1].isdigit():
+        return False
+    return numbers(lines[1]) > 0 or len(fields) == int(pair[2][:7]) + 1
+
+
+def impossible(pair: re.Match[bytes], name: str) -> InputError:
+    """Return the error for a header with a number that none can have."""
+    (field, found) = (1, "words") if not re.fullmatch(rb"\d{1,12}", pair[1]) else (2, "dimensions")
+    return InputError(f"{name}: its header cannot be: it says {pair[field].decode()[:30]} {found}")
+
+
+def decimal_comma(head: bytes) -> str | None:
+    """Return the first number with a decimal comma where the first line is a word and several numbers, else None."""
+    fields = (_lines(head) or [b""])[0].split()[1:]
+    commas = [field for field in fields if _COMMA.fullmatch(field)]
+    if len(fields) < 2 or not commas or not all(_COMMA.fullmatch(field) or NUMBER.fullmatch(field) for field in fields):
+        return None
+    return commas[0].decode()
+
+
+def begins_with_row(head: bytes) -> bool:
+    """Return whether the first line that is not blank is a word and numbers."""
+    lines = _lines(head)
+    return bool(lines) and numbers(lines[0]) > 0
 
 
 def single(head: bytes) -> bool:
@@ -66,14 +112,18 @@ def shape_of(head: bytes, form: str | None, name: str) -> Shape:
     if len(lines) > 1 and not head.endswith(b"\n"):
         lines = lines[:-1]  # it may be cut
     if not lines:
-        raise InputError(f"{name}: looks like an empty file")
+        raise InputError(f"{name}: " + ("holds only blank lines" if head else "looks like an empty file"))
     header = _HEADER.fullmatch(lines[0]) if form != "glove" else None
+    pair = _PAIR.fullmatch(lines[0]) if header is None and form != "glove" else None
+    if pair and (form or _headed(lines)):
+        raise impossible(pair, name)
     if header is None and form in ("word2vec", "fasttext"):
         raise InputError(f"{name}: line 1: expected the number of words and of dimensions, found {lines[0][:40]!r}")
     if header is not None:
         claimed, dim = int(header[1]), int(header[2])
-        fits = dim > 0 and all(len(line.split()) > dim and numbers(line) >= dim for line in lines[1:2])
-        if form is None and len(lines) > 1 and (not fits or dim == 1):
+        if form is None and any(
+            numbers(line) == 1 == len(line.split()) - 1 and line[:1].strip() for line in lines[1:2]
+        ):
             raise UsageError(
                 f"{name}: its first line {lines[0].strip().decode()!r} may be a header or a word with one number; say "
                 "--from word2vec or --from glove"

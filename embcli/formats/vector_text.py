@@ -17,9 +17,9 @@ from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
 from embcli.formats.opened import Stream
 from embcli.formats.vector_lines import Part, compiled, plain
-from embcli.formats.vector_shape import BOM, shape_of
+from embcli.formats.vector_shape import BOM, NOT_FINITE, NUMBER, ends_with_number, shape_of
 from embcli.formats.vector_words import Taken, blanks, shown
-from embcli.job import Job
+from embcli.job import Job, counted
 
 Table = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -53,12 +53,13 @@ def read(
     lines = _Lines(name, shape.dim, shape.claimed is not None, False, few)
 
     def rows() -> Iterator[Table]:
-        yield from _kept(_parts(first, stream, lines, job), taken, shape.dim)
+        longer = list[str]()
+        yield from _kept(_parts(first, stream, lines, job), taken, shape.dim, longer)
         finish(made, taken)
-        head = "no header" if shape.claimed is None else f"a header of {shape.claimed:,} words"
-        notes.append(f"{head}, {shape.dim:,} dimensions")
-        notes.extend(taken.notes())
-        notes.extend(blanks(made.words))  # such as a line with a number too many
+        head = "no header" if shape.claimed is None else f"a header of {counted(shape.claimed, 'word')}"
+        notes.append(f"{head}, {counted(shape.dim, 'dimension')}")
+        notes.extend(taken.notes(_too_many(longer, shape.dim)))
+        notes.extend(blanks(made.words))
 
     made = unread(rows(), shape.dim)
     return made, notes
@@ -145,8 +146,11 @@ def _parts(first: bytes, stream: Stream, lines: _Lines, job: Job) -> Iterator[Pa
             yield part
 
 
-def _kept(parts: Iterator[Part], taken: Taken, dim: int) -> Iterator[Table]:
-    """Yield the rows of the words that are kept. Raises InputError for a bad line before the limit is reached."""
+def _kept(parts: Iterator[Part], taken: Taken, dim: int, longer: list[str]) -> Iterator[Table]:
+    """Yield the rows of the words that are kept. Raises InputError for a bad line before the limit is reached.
+
+    ``longer`` gets the lines that seem to have a number too many.
+    """
     if not taken.room:
         return
     for part in parts:
@@ -155,25 +159,47 @@ def _kept(parts: Iterator[Part], taken: Taken, dim: int) -> Iterator[Table]:
         while at < stop:
             rows = slice(at, min(at + taken.room, stop))
             kept = taken.take(text, part.starts[rows], part.ends[rows], _line(part.numbers[rows]))
+            longer += _longer(part, rows)
             yield part.rows[rows] if kept.all() else part.rows[rows][kept]
             at = rows.stop
             if not taken.room:
                 return
         if part.bad is not None:
-            raise _bad_line(taken.name, part, dim)
+            raise _bad_line(taken.name, part, dim, taken.claimed is not None)
+
+
+def _longer(part: Part, rows: slice) -> list[str]:
+    """Return which lines have a word that ends with another number, and what that word is."""
+    starts, ends = part.starts[rows], part.ends[rows]
+    last = np.frombuffer(part.text, np.uint8)[np.maximum(ends - 1, 0)]  # few words end so: the others cost nothing
+    return [
+        f"line {part.numbers[rows][i]:,}, whose word is {shown(word)}"
+        for i in np.flatnonzero(((last >= 48) & (last < 58)) | (last == 46)).tolist()
+        if ends_with_number(word := part.text[starts[i] : ends[i]])
+    ]
+
+
+def _too_many(longer: list[str], dim: int) -> list[str]:
+    """Return what is wrong with lines that have a number too many, if there are any."""
+    if not longer:
+        return []
+    what = "1 line has" if len(longer) == 1 else f"{len(longer):,} lines have"
+    return [f"{what} a number too many (more than {dim:,}), such as {longer[0]}"]
 
 
 def _line(numbers: Ints) -> Callable[[int], str]:
     return lambda row: f"line {numbers[row]:,}"
 
 
-def _bad_line(name: str, part: Part, dim: int) -> InputError:
-    """Return what is wrong with a line."""
+def _bad_line(name: str, part: Part, dim: int, header: bool = False) -> InputError:
+    """Return what is wrong with a line; ``header`` says how many numbers there are to be."""
     row = part.bad or 0
     line = part.text[part.starts[row] : part.stops[row]]
     have = len(line.split()) - (not part.bare)
-    due = f"{dim:,} numbers" if part.bare else f"a word and {dim:,} numbers"
-    found = f"{have:,} fields stand {'there' if part.bare else 'behind its first'}"
-    if have == dim:
-        found = f"{shown(part.odd)} is no finite number"
+    due = counted(dim, "number") if part.bare else f"a word and {counted(dim, 'number')}"
+    due += ", as the header says" * header
+    found = f"{counted(have, 'field')} {'stands' if have == 1 else 'stand'} {'there' if part.bare else 'behind it'}"
+    if part.odd and have >= dim:
+        what = "finite number" if NOT_FINITE.fullmatch(part.odd) or NUMBER.fullmatch(part.odd) else "number"
+        found = f"{shown(part.odd)} is no {what}"
     return InputError(f"{name}: line {part.numbers[row]:,}: expected {due}, and {found}")

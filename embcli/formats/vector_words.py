@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Words
 from embcli.errors import InputError
+from embcli.job import counted
 
 if TYPE_CHECKING:
     from embcli.text.typetable import TypeTable
@@ -185,7 +186,8 @@ class Taken:
             raise InputError(f"{self.name}: holds no vectors")
         rows = n + self.twice + self.skipped
         if self.claimed is not None and rows != self.claimed and not (self.limit is not None and n == self.limit):
-            faults.insert(0, f"its header claims {self.claimed:,} words, {rows:,} are there; all of them are kept")
+            there = f"{rows:,} {'is' if rows == 1 else 'are'} there"
+            faults.insert(0, f"its header claims {counted(self.claimed, 'word')}, {there}; all of them are kept")
         if self.twice:
             what = f"{self.twice:,} words are" if self.twice > 1 else "1 word is"
             faults.append(f"{what} there twice, such as {shown(self.again)}; the first one is kept")
@@ -193,5 +195,9 @@ class Taken:
             raise InputError(f"{self.name}: {'; '.join(faults)}, without --errors strict")
         yield from (f"warning: {fault}" for fault in faults)
         if self.repaired or self.skipped:
-            what = f"{self.repaired:,} have U+FFFD in them" if self.repaired else f"{self.skipped:,} were left out"
+            what = (
+                f"{self.repaired:,} {'has' if self.repaired == 1 else 'have'} U+FFFD in them"
+                if self.repaired
+                else f"{self.skipped:,} {'was' if self.skipped == 1 else 'were'} left out"
+            )
             yield f"of the words that are not UTF-8, {what}"

@@ -54,6 +54,9 @@ def format_of(path: str, form: str | None) -> str | None:
         return "projector" if projector.parts_of(path) else None
     raw, head = head_of(path)
     packed = raw[:4] != head[:4]
+    if not packed and path != "-" and identify.what_is(raw).startswith("compressed"):
+        with opened(path) as file:
+            Stream(file, path).read(1 << 12)  # raises, with what is wrong with it
     if fasttext_bin.looks_like(head) or tensors.looks_like(head):
         found = "fasttext-binary" if fasttext_bin.looks_like(head) else "safetensors"
         if packed:
@@ -73,6 +76,8 @@ def format_of(path: str, form: str | None) -> str | None:
         return "projector"
     if vector_shape.looks_like(head):
         return "word2vec"
+    if path.endswith(".safetensors") and not identify.is_text(head):
+        return "safetensors"  # a damaged one
     if packed and not head.lstrip().startswith((b"{", b"#version")):
         from embcli.formats import tiktoken  # with it comes all that cuts text into tokens
 

@@ -16,18 +16,21 @@ from embcli.artifacts import identify, store
 from embcli.artifacts.schema import Vectors
 from embcli.errors import InputError
 from embcli.formats.opened import Stream
-from embcli.formats.vector_shape import numbers
+from embcli.formats.vector_shape import impossible, numbers
 from embcli.formats.vector_text import finish, unread
 from embcli.formats.vector_words import Taken, nth, shown
+from embcli.job import counted
 
 #: bytes taken at a time, and a word may have at most
 _PIECE, _LONGEST = 1 << 22, 1 << 16
 _HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,6})[ \t\r]*\n")
+#: two whole numbers, which may be none of a header
+_PAIR = re.compile(rb"[ \t]*(-?\d{1,40})[ \t]+(-?\d{1,40})[ \t\r]*\n")
 
 
 def looks_like(head: bytes) -> bool:
     """Return whether a file begins with a header and goes on with what is no text."""
-    found = _HEADER.match(head)
+    found = _PAIR.match(head)
     if found is None or identify.is_text(head[found.end() :]):
         return False
     return not numbers(head[found.end() :].split(b"\n", 1)[0])  # text in another encoding than UTF-8 has some
@@ -41,6 +44,8 @@ def read(stream: Stream, name: str, errors: str | None, limit: int | None) -> tu
     """
     first = stream.read(_PIECE)
     header = _HEADER.match(first)
+    if header is None and (pair := _PAIR.match(first)):
+        raise impossible(pair, name)
     if header is None:
         raise InputError(f"{name}: expected the number of words and of dimensions, found {ascii(first[:40])[1:]}")
     claimed, dim = int(header[1]), int(header[2])
@@ -53,7 +58,7 @@ def read(stream: Stream, name: str, errors: str | None, limit: int | None) -> tu
         stream.used(first[: header.end()])
         yield from _rows(first[header.end() :], stream, taken, dim, faults, notes)
         finish(made, taken)
-        notes.insert(0, f"a header of {claimed:,} words, {dim:,} dimensions")
+        notes.insert(0, f"a header of {counted(claimed, 'word')}, {counted(dim, 'dimension')}")
         notes.extend(taken.notes(faults))
 
     made = unread(rows(), dim)

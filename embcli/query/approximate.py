@@ -79,10 +79,16 @@ class Index:
                 self.about = About(**json.load(file))
             self._index = self._library.Index.restore(self.path, view=True, enable_key_lookups=False)
             self._index.expansion_search = LOOK
-        except Exception as e:  # the library has errors of its own
+        except FileNotFoundError:
             raise InputError(
-                f"{shown}: is no index of embcli's with {os.path.basename(shown)}.json beside it "
-                f"({' '.join(str(e).split())[:60] or type(e).__name__}); remove it, and it is made again"
+                f"{shown}: {self._seen()}: there is no {os.path.basename(shown)}.json beside it; name another file for "
+                "the index"
+            ) from None
+        except Exception as e:  # the library has errors of its own
+            why = (e.strerror if isinstance(e, OSError) else "") or " ".join(str(e).split())[:60] or type(e).__name__
+            raise InputError(
+                f"{shown}: is no index of embcli's with {os.path.basename(shown)}.json beside it ({why}); if it was "
+                "one, remove both, and it is made again"
             ) from None
         for name, found, due in (
             ("vectors", self.about.vectors, digest),
@@ -93,6 +99,12 @@ class Index:
             if found != due:
                 raise InputError(f"{shown}: is the index of other {name} ({str(found)[:12]}, not {str(due)[:12]}); "
                     "name another file, or remove it, and it is made again")  # fmt: skip
+
+    def _seen(self) -> str:
+        """Return what there is instead of an index."""
+        if not os.path.isfile(self.path):
+            return "is no file, so no index"
+        return "is an artifact, no index" if identify.is_zip(self.path) else "is no index of embcli's"
 
     def _make(self, digest: str, params: NeighborsParams, job: Job) -> None:
         """Make the index on the job's threads. Rows of zeros are not in it, where the metric is cosine."""
@@ -159,8 +171,10 @@ def check(params: NeighborsParams, artifacts: int) -> None:
     """Raise UsageError if options do not fit an index."""
     if artifacts != 1:
         raise UsageError(f"--index: belongs to one artifact, and there are {artifacts}; run it for each")
-    if params.method == "mul" or params.restrict is not None:
-        raise UsageError("--index: finds what is near one point; leave out --method mul and --restrict")
+    if params.method == "mul":
+        raise UsageError("--index: finds what is near one point; leave out --method mul")
+    if params.restrict is not None:
+        raise UsageError("--index: holds all rows; leave out --restrict")
 
 
 def _library() -> Any:

@@ -235,7 +235,8 @@ class DenseBlock:
         for at in range(0, n, step):
             part = self.raw[at : at + step]
             np.einsum("ij,ij->i", part, part, out=squares[at : at + step])
-            np.matmul(units, part.T, out=dots[:, at : at + step])
+            with np.errstate(over="ignore", invalid="ignore"):  # then a square is out of range, and none of it is used
+                np.matmul(units, part.T, out=dots[:, at : at + step])
         if not _in_range(squares):
             return None
         dots /= np.sqrt(squares)

@@ -57,7 +57,11 @@ def _rules(found: Evaluation, params: EvalParams) -> list[str]:
     """Return the rules without which figures cannot be compared: vocabulary, case."""
     sizes = sorted(set(found.words))
     words = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    cut = f"the {words} most frequent words (--restrict)" if params.restrict else f"all {words} words"
+    cut = (
+        f"the {words} most frequent words (--restrict)"
+        if params.restrict
+        else f"all {words} word{'' if sizes == [1] else 's'}"
+    )
     case = "folded, the most frequent form counts" if params.case == "fold" else "exact"
     table = "" if params.table == "input" else f"; table: {params.table}"
     zeros = [f"{name}: {n:,}" for name, n in zip(found.names, found.zeros, strict=True) if n]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Vectors, Words
-from embcli.job import Job
+from embcli.job import Job, counted
 from embcli.query.graph import graph
 from embcli.query.pictured import Chosen
 from embcli.query.topk import Floats
@@ -49,8 +49,9 @@ def map_page(chosen: Chosen, name: str, params: PlotParams, job: Job) -> Picture
         "scores": _text(_digits(scores)),
         "counts": _text(np.minimum(chosen.counts, 2**32 - 1).astype("<u4")),
     }
-    title = params.title if params.title is not None else f"{n:,} {chosen.noun} of {shown(name)}"
-    which = f"{n:,} of {total:,} {chosen.noun}" if n < total else f"all {n:,} {chosen.noun}"
+    some = counted(n, chosen.noun.removesuffix("s"))
+    title = params.title if params.title is not None else f"{some} of {shown(name)}"
+    which = f"{n:,} of {total:,} {chosen.noun}" if n < total else f"all {some}"
     table = "" if params.table == "input" else f", table {params.table}"
     among = f"of these {chosen.noun}" if n < total else "exact"
     note = f"{which}{table}; rows at unit length; {how}; neighbors by cosine, {among}"

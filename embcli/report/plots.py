@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from embcli.job import counted
 from embcli.query.pictured import Chosen, Parallel
 from embcli.query.projection import Plane, neighborly, principal, shared, turned
 from embcli.query.topk import Floats
@@ -88,7 +89,7 @@ def _title(chosen: Sequence[Chosen], names: Sequence[str], params: PlotParams) -
         what = (
             f"The {len(one.words):,} most frequent {one.noun}"
             if len(one.words) < one.total
-            else f"All {one.total:,} {one.noun}"
+            else f"All {counted(one.total, one.noun.removesuffix('s'))}"
         )
     return f"{what} in {shown(names[0])}" if len(names) == 1 else what
 

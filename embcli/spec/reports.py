@@ -55,7 +55,7 @@ class NeighborsParams(Params):
     index: Annotated[
         str | None,
         Opt(
-            "Search approximately, through an index in FILE (usearch), which is made if it is not there.",
+            "Search approximately, through an index in FILE and FILE.json (usearch), which is made if it is not there.",
             metavar="FILE",
             recorded=False,
             unset="exact search",

@@ -68,13 +68,20 @@ def test_an_index_of_something_else_is_refused(vectors: Path, chain: Path, tmp_p
     failed(embcli("neighbors", chain / "vectors.npz", "king", "--index", at), 1, "is the index of other vectors")
     failed(embcli("neighbors", vectors, "w1", "--index", at, "--metric", "dot"), 1, "is the index of other --metric")
     (tmp_path / "j").write_bytes(b"hello")
-    failed(embcli("neighbors", vectors, "w1", "--index", tmp_path / "j"), 1, "is no index", "remove it")
+    for path, what in ((tmp_path / "j", "is no index of embcli's"), (vectors, "is an artifact, no index")):
+        ran = embcli("neighbors", vectors, "w1", "--index", path)
+        failed(ran, 1, f"{what}: there is no {path.name}.json beside it; name another file for the index")
+        assert "Errno" not in ran.talk and "remove" not in ran.talk and path.exists()
+    failed(embcli("neighbors", vectors, "w1", "--index", tmp_path), 1, "is no file, so no index")
     (tmp_path / "i").write_bytes(b"hello")
-    failed(embcli("neighbors", vectors, "w1", "--index", at), 1, "remove it")
+    failed(embcli("neighbors", vectors, "w1", "--index", at), 1, "if it was one, remove both")
     failed(embcli("neighbors", chain / "counts.npz", "king", "--index", tmp_path / "k"), 3, "holds counts")
     several = embcli("neighbors", "--index", at, vectors, chain / "vectors.npz", "--", "king")
     failed(several, 2, "--index: belongs to one artifact")
-    failed(embcli("neighbors", vectors, "w1 - w2", "--method", "mul", "--index", at), 2, "leave out --method mul")
+    for option, value in (("--method", "mul"), ("--restrict", "5")):
+        ran = embcli("neighbors", vectors, "w1 - w2", option, value, "--index", at)
+        failed(ran, 2, f"leave out {option}")
+        assert ("--method" in ran.talk) + ("--restrict" in ran.talk) == 1
 
 
 def test_without_the_package_one_line_says_so(vectors: Path, tmp_path: Path) -> None:

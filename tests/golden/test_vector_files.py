@@ -67,6 +67,23 @@ def test_word2vec_binary_in_both_dialects(end: bytes, tmp_path: Path) -> None:
     assert (tmp_path / "again.bin").read_bytes() == binary(b"\n")
 
 
+def test_one_word_of_one_dimension_is_said_so(tmp_path: Path) -> None:
+    """In what is read and in what is written, and on a page; both files of a projector are named."""
+    (tmp_path / "v.txt").write_bytes(b"1 1\na 4\n")
+    said = ok("convert", tmp_path / "v.txt", "--from", "word2vec", "-o", tmp_path / "v.npz").talk
+    assert "a header of 1 word, 1 dimension\n" in said and "v.npz: 1 word, 1 dimension," in said
+    assert "w.bin: 1 word, 1 dimension as word2vec-binary" in ok(
+        "convert", tmp_path / "v.npz", "--to", "word2vec-binary", "-o", tmp_path / "w.bin").talk  # fmt: skip
+    assert "a header of 1 word, 1 dimension\n" in ok("convert", tmp_path / "w.bin", "-o", tmp_path / "w.npz").talk
+    said = ok("convert", tmp_path / "v.npz", "--to", "projector", "-o", tmp_path / "p").talk
+    assert f"{tmp_path / 'p' / 'vectors.tsv'} and {tmp_path / 'p' / 'metadata.tsv'}: 1 word, 1 dimension as" in said
+    said = ok("convert", tmp_path / "v.npz", "-o", tmp_path / "q_vectors.tsv").talk
+    assert f"{tmp_path / 'q_vectors.tsv'} and {tmp_path / 'q_metadata.tsv'}: 1 word" in said
+    ok("plot", tmp_path / "v.npz", "-o", tmp_path / "v.html")
+    page = (tmp_path / "v.html").read_text(encoding="utf-8")
+    assert "<title>1 word of v.npz</title>" in page and "all 1 word;" in page
+
+
 @pytest.mark.parametrize("claimed", [2, 5])
 def test_binary_header_and_rows_that_disagree(claimed: int, tmp_path: Path) -> None:
     """user-reports V04: all rows are kept, and it is said; strict stops."""
@@ -165,7 +182,7 @@ def test_labels_and_rows_that_disagree(tmp_path: Path) -> None:
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\n4\t5\n")
     failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers")
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\tx\n4\t5\n")
-    failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers, and 'x' is no finite")
+    failed(embcli("convert", tmp_path, "-o", tmp_path / "x.npz"), 1, "line 2: expected 2 numbers, and 'x' is no number")
     at.unlink()
     (tmp_path / "vectors.tsv").write_bytes(b"0.5\t1\n2\t3\n")
     failed(

@@ -70,8 +70,8 @@ def compiled(piece: bytes, line: int, dim: int, header: bool, bare: bool) -> Par
                     bad, found = row, piece[start:stop]
             else:
                 out[row, column] = value
-    if len(ends) and (ends < 0).any() and (row := int(np.argmax(ends < 0))) < bad:
-        bad, found = row, b""
+    if (ends < 0).any() and (row := int(np.argmax(ends < 0))) <= bad:
+        bad, found = row, b""  # how many fields a line has comes before what they are
     return Part(piece, starts, stops, numbers, out, ends, bad if bad < len(starts) else None, found, bare)
 
 

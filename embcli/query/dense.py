@@ -227,9 +227,11 @@ class DenseBlock:
     def _few(self, units: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Return the cosines of a few probes of unit length: one look at each row, while it is in the cache.
 
-        None if a square leaves the range of float32, or a number is not finite.
+        None if a square leaves the range of float32, a number is not finite, or the rows are float64.
         """
         n, dim = self.raw.shape
+        if self.raw.dtype != np.float32:
+            return None
         squares, dots = np.empty(n, np.float32), np.empty((len(units), n), np.float32)
         step = max(_NEAR // max(dim, 1), 1)
         for at in range(0, n, step):

@@ -55,19 +55,22 @@ def made(out: Path, *step: str | Path) -> Path:
     return out
 
 
+def told(*step: str | Path) -> list[dict[str, object]]:
+    """Return the records that a command prints."""
+    run = [*EMBCLI, *map(str, step), "--json"]
+    text = subprocess.run(run, check=True, capture_output=True, env=environment("2")).stdout.decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def lowest(model: Path, score: str, number: int) -> list[dict[str, object]]:
     """Return the rows that look least trained."""
-    step = [*EMBCLI, "eval", str(model), "--geometry", "--undertrained", score, "--top", str(number), "--json"]
-    told = subprocess.run(step, check=True, capture_output=True, env=environment("2")).stdout.decode()
-    rows = [json.loads(line) for line in told.splitlines()]
+    rows = told("eval", model, "--geometry", "--undertrained", score, "--top", str(number))
     return [row for row in rows if row["report"] == "undertrained" and row["group"] == "lowest"]
 
 
 def central(model: Path, number: int) -> list[dict[str, object]]:
     """Return the rows nearest to the mean of all rows: where the tokens lay that were found in a GPT vocabulary."""
-    step = [*EMBCLI, "neighbors", str(model), "--centroid", "--top", str(number), "--json"]
-    told = subprocess.run(step, check=True, capture_output=True, env=environment("2")).stdout.decode()
-    return [json.loads(line) for line in told.splitlines()]
+    return told("neighbors", model, "--centroid", "--top", str(number))
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +108,6 @@ def test_a_page_asks_for_nothing_from_outside(pages: Path) -> None:
 def test_a_page_shows_one_artifact(pages: Path, tmp_path: Path) -> None:
     two = [pages / "odd.npz", pages / "big.npz"]
     failed(embcli("plot", *two, "--html", tmp_path / "x.html"), 2, "a page shows one artifact")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    made = Browser(tmp_path_factory.mktemp("profile"))
-    yield made
-    made.close()
 
 
 def test_words_are_searched_and_show_their_neighbors(browser: Browser, pages: Path, tmp_path: Path) -> None:

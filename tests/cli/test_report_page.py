@@ -6,7 +6,6 @@ import html
 import json
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -145,13 +144,6 @@ def test_entries_that_do_not_fit_are_found_before_anything_is_built(lab: Path, e
     (lab / "wrong.yaml").write_text(f"{head}report:\n  - {entry}\n", encoding="utf-8")
     ran = embcli("run", lab / "wrong.yaml")
     assert ran.code in (2, 3) and said in ran.talk and not (lab / "none").exists()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    made = Browser(tmp_path_factory.mktemp("profile"))
-    yield made
-    made.close()
 
 
 def test_a_map_inside_is_searched(browser: Browser, lab: Path, tmp_path: Path) -> None:

@@ -85,18 +85,33 @@ def print_report(plan: Any, params: RunParams, console: Console, before: str = "
         printed = printed or bool(entry.tables)
         if wrong:
             tally.failures.append(NumbersError(f"report {name}: {wrong}"))
+    extra = _costs(plan, console, printed, before) if plan.experiment.costs else ""
     if not params.only:
-        _keep(plan, entries, params, console, before)
+        _keep(plan, entries, params, console, before, extra)
     return tally
 
 
-def _keep(plan: Any, entries: Sequence[Any], params: RunParams, console: Console, before: str) -> None:
+def _costs(plan: Any, console: Console, more: bool, before: str) -> str:
+    """Print what the artifacts cost, ``more`` after others; return it as text."""
+    from embcli.pipeline.costs import cost_table
+    from embcli.pipeline.reports import labelled
+
+    table = cost_table(plan.builds, plan.experiment.out)
+    if console.json:
+        show(labelled(table, report=f"{before}costs"), console)
+    else:
+        console.data("\n" * more)
+        show(table, console)
+    return render(table)
+
+
+def _keep(plan: Any, entries: Sequence[Any], params: RunParams, console: Console, before: str, extra: str) -> None:
     """Write report.txt and report.html beside the artifacts."""
     from embcli.artifacts import store
     from embcli.pipeline.document import document
 
     out = plan.experiment.out
-    kept = [text for entry in entries for text in _kept(entry)]
+    kept = [*(text for entry in entries for text in _kept(entry)), *([extra] if extra else [])]
     if kept:
         with store.open_target(os.path.join(out, "report.txt")) as file:
             file.write("\n".join(kept).encode())

@@ -16,7 +16,7 @@ from embcli.pipeline.entries import STEP_NAME, StepEntry, seed_of, step_entry, t
 from embcli.pipeline.report_entries import ReportEntry, report_entry
 from embcli.pipeline.yamlfile import ShellText, read, unknown, within
 
-_TOP = ("name", "out", "seed", "vars", "runs", "steps", "report")
+_TOP = ("name", "out", "seed", "vars", "runs", "steps", "report", "costs")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Experiment:
     """A checked experiment file.
 
     ``out`` is the folder of its artifacts, ``runs`` are the files of experiments that are run before it, both as the
-    caller may name them.
+    caller may name them. ``costs`` says whether the report ends with what each artifact cost.
     """
 
     path: str
@@ -34,6 +34,7 @@ class Experiment:
     runs: tuple[str, ...]
     steps: Mapping[str, StepEntry]
     reports: tuple[ReportEntry, ...]
+    costs: bool = False
 
     def place(self, text: str) -> str:
         """Return a path of the YAML so that it is valid in the caller's working directory."""
@@ -63,13 +64,16 @@ def _experiment(path: str, found: Mapping[Any, Any]) -> Experiment:
     steps, reports, runs = found.get("steps", {}), found.get("report") or [], found.get("runs")
     if not isinstance(steps, dict) or not (steps or ("steps" not in found and (reports or runs))):
         raise UsageError("steps: expected a mapping of names and steps, such as 'tokens: {use: encode, inputs: c.txt}'")
+    costs = found.get("costs", False)
+    if not isinstance(costs, bool):
+        raise UsageError(f"costs: expected true or false, found {costs!r}")
     if not isinstance(reports, list):
         raise UsageError("report: expected a list of entries, each with '- use: neighbors', eval, info or plot")
     return Experiment(
         path, name, _place(path, out), seed_of(found.get("seed", 0)),
         () if runs is None else tuple(_place(path, text) for text in texts("runs", runs)),
         {key: step_entry(key, value) for key, value in steps.items()},
-        tuple(report_entry(i, value) for i, value in enumerate(reports, 1)),
+        tuple(report_entry(i, value) for i, value in enumerate(reports, 1)), costs,
     )  # fmt: skip
 
 

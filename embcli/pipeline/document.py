@@ -18,7 +18,7 @@ from embcli.errors import EmbcliError
 from embcli.job import Job, human_bytes
 from embcli.pipeline.cells import Build
 from embcli.pipeline.commands import build_command, report_command
-from embcli.pipeline.freshness import times
+from embcli.pipeline.costs import costs
 from embcli.pipeline.plan import Plan, Report
 from embcli.report.description import phrase
 from embcli.report.markup import framed, page_html, picture_html, table_html
@@ -66,23 +66,26 @@ def _parts(plan: Plan, entries: Sequence[Entry], job: Job) -> Iterator[str]:
 
 def _artifacts(plan: Plan) -> Iterator[str]:
     """Yield a table of all artifacts, and how each was made."""
-    known = times(plan.experiment.out)
+    known = costs(plan.experiment.out)
     rows: list[list[Any]] = []
     details, total = [], 0
     for build in plan.builds:
         facts = store.peek(build.out)
         meta, size = facts["meta"], facts["size"]
         total += size
-        seconds = known.get((build.name, facts["digest"]))
-        rows.append([build.label, build.step.name, human_bytes(size), seconds, sentence(meta["kind"], meta)])
+        cost = known.get((build.name, facts["digest"]))
+        used = [cost.seconds, human_bytes(cost.peak) if cost.peak else None] if cost else [None, None]
+        rows.append([build.label, build.step.name, human_bytes(size), *used, sentence(meta["kind"], meta)])
         details.append(
             f"<h3>{escape(build.label)}</h3><p>{escape(phrase(meta['options']))}, seed {meta['seed']}</p>"
             f"<pre>{escape(build_command(build))}</pre>\n"
         )
     columns = [Column("artifact"), Column("command"), Column("size", "right")]
-    columns += [Column("seconds", "right", digits=".1f"), Column("what was made")]
+    columns += [Column("seconds", "right", digits=".1f"), Column("memory", "right"), Column("what was made")]
     spent = sum(row[3] or 0 for row in rows)
-    notes = [f"{human_bytes(total)} and {spent:.1f} s in all; seconds are those of the run that made the artifact"]
+    notes = [
+        f"{human_bytes(total)} and {spent:.1f} s in all; seconds and memory are those of the run that made the artifact"
+    ]
     yield from table_html(Table("", columns, rows, notes))
     yield f"<details><summary>Options and commands</summary>\n{''.join(details)}</details>\n"
 

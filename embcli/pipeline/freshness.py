@@ -16,7 +16,6 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from embcli import __version__
@@ -103,13 +102,6 @@ class Records:
             _save(self._texts_file, self._texts)
             self._changed = False
 
-    def log(self, build: Build, seconds: float, digest: str) -> None:
-        """Add a line to OUT/log.jsonl: what was made, when, and how long it took."""
-        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        line = {"when": when, "artifact": build.name, "use": build.step.name, "seconds": round(seconds, 3)}
-        with open(os.path.join(os.path.dirname(self.folder), "log.jsonl"), "a", encoding="utf-8") as file:
-            file.write(json.dumps(line | {"digest": digest}) + "\n")
-
     def _record(self, build: Build) -> str:
         return os.path.join(self.folder, "steps", f"{build.name}.json")
 
@@ -135,17 +127,6 @@ class Records:
             self._texts[name] = [*mark, digest]
             self._changed = True
         return digest
-
-
-def times(out: str) -> dict[tuple[str, str], float]:
-    """Return the seconds that artifacts took, by name and digest, as OUT/log.jsonl has them; the last time counts."""
-    found: dict[tuple[str, str], float] = {}
-    with suppress(OSError), open(os.path.join(out, "log.jsonl"), encoding="utf-8", errors="replace") as file:
-        for text in file:
-            with suppress(ValueError, KeyError, TypeError):
-                line = json.loads(text)
-                found[str(line["artifact"]), str(line["digest"])] = float(line["seconds"])
-    return found
 
 
 def _mark(found: os.stat_result) -> list[int]:

@@ -63,7 +63,14 @@ def eval_report(paths: Sequence[str], params: Any, job: Job, names: Sequence[str
         from embcli.report.evaluation import evaluation_tables
 
         evaluation = evaluate(artifacts, params, job, names)
-        parts.append(lambda form: evaluation_tables(evaluation, params, form))
+        if params.spread:
+            from embcli.query.seeds import groups
+            from embcli.report.spread import spread_tables
+
+            alike = groups([artifact.meta for artifact in artifacts], evaluation.names)
+            parts.append(lambda form: spread_tables(evaluation, alike, params, form))
+        else:
+            parts.append(lambda form: evaluation_tables(evaluation, params, form))
     if params.geometry or params.clusters:
         from embcli.query.geometry import geometry
         from embcli.report.geometry import geometry_tables

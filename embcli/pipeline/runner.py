@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -20,6 +19,7 @@ from embcli.artifacts.identify import show
 from embcli.errors import EmbcliError, InputError
 from embcli.job import Job, free_memory
 from embcli.pipeline.cells import Build, enough
+from embcli.pipeline.costs import Cost, Watch, keep
 from embcli.pipeline.execute import Outcome, execute
 from embcli.pipeline.freshness import Records
 from embcli.pipeline.plan import Plan, Report
@@ -153,7 +153,7 @@ class _Run:
     def parallel(self, jobs: int) -> None:
         """Build so many at a time, each as soon as what it needs is there."""
         self.memory = free_memory() // 2 // jobs
-        waiting, running = list(self.builds), dict[Future[tuple[Outcome, float]], Build]()
+        waiting, running = list(self.builds), dict[Future[tuple[Outcome, Cost]], Build]()
         pool = ThreadPoolExecutor(jobs)
         try:
             while waiting or running:
@@ -182,22 +182,22 @@ class _Run:
         self.talk(build.label).say("up to date")
         return False
 
-    def _make(self, build: Build) -> tuple[Outcome, float]:
-        """Run the step of one artifact; return what it made and the seconds it took."""
-        talk, started = self.talk(build.label), time.monotonic()
+    def _make(self, build: Build) -> tuple[Outcome, Cost]:
+        """Run the step of one artifact; return what it made and what it cost."""
+        talk, watch = self.talk(build.label), Watch(alone=self.memory is None)
         scratch = os.path.dirname(build.out)
         job = Job(build.seed, self.threads, self.memory, scratch, talk.progress, talk.say, talk.warn, talk.epoch)
         outcome = execute(build.step, build.paths, build.params, job, build.out)
-        seconds = time.monotonic() - started
-        talk.say(f"{sentence(outcome.kind, outcome.meta)}, {seconds:.1f} s")
+        cost = watch.cost()
+        talk.say(f"{sentence(outcome.kind, outcome.meta)}, {cost.seconds:.1f} s")
         talk.detail(f"options: {phrase(outcome.meta['options'])}, seed {outcome.meta['seed']}")
         talk.detail(f"digest: {outcome.digest}")
-        return outcome, seconds
+        return outcome, cost
 
-    def _settle(self, build: Build, result: Callable[[], tuple[Outcome, float]]) -> None:
+    def _settle(self, build: Build, result: Callable[[], tuple[Outcome, Cost]]) -> None:
         """Write down what a step made, or that it failed."""
         try:
-            outcome, seconds = result()
+            outcome, cost = result()
         except EmbcliError as e:
             self._failed(build, type(e)(f"step {build.label}: {e}"))
             return
@@ -206,7 +206,7 @@ class _Run:
             self._failed(build, InputError(f"step {build.label}: {reason}"))
             return
         self.digests[build] = outcome.digest
-        self.records.log(build, seconds, outcome.digest)
+        keep(os.path.dirname(build.out), build.name, build.step.name, cost, outcome.digest)
         if self.records.key(build, self.digests) == self.keys[build]:
             self.records.keep(build, self.keys[build], outcome.digest)
         else:

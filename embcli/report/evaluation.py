@@ -11,7 +11,7 @@ from embcli.report.display import shown
 from embcli.report.tables import Column, Table
 from embcli.spec import EvalParams
 
-_METHODS = {"add": "3CosAdd", "mul": "3CosMul"}
+METHODS = {"add": "3CosAdd", "mul": "3CosMul"}
 _LONG = ("artifact", "file", "section", "measure", "method", "value", "scored", "total", "restrict")
 _MISSES = ("question", "expected", "found", "score", "expected_score", "expected_rank")
 
@@ -37,23 +37,24 @@ def evaluation_tables(found: Evaluation, params: EvalParams, form: str) -> list[
     if found.analogies:
         tables.append(_analogies(found, params))
     if params.sections:
-        tables += [_sections(found, params, file) for file in _files(found.analogies)]
+        tables += [_sections(found, params, file) for file in files_of(found.analogies)]
     if params.misses:
         tables += list(_missed(found, params))
     return tables
 
 
-def _files(results: Sequence[Any]) -> list[str]:
+def files_of(results: Sequence[Any]) -> list[str]:
+    """Return the files of results, in their order."""
     return list(dict.fromkeys(result.file for result in results))
 
 
-def _short(files: Sequence[str]) -> dict[str, str]:
+def short_names(files: Sequence[str]) -> dict[str, str]:
     """Return short names of files: the last part of the path where that tells them apart."""
     names = [os.path.basename(file) for file in files]
     return dict(zip(files, names if len(set(names)) == len(names) else files, strict=True))
 
 
-def _rules(found: Evaluation, params: EvalParams) -> list[str]:
+def rules(found: Evaluation, params: EvalParams) -> list[str]:
     """Return the rules without which figures cannot be compared: vocabulary, case."""
     sizes = sorted(set(found.words))
     words = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
@@ -94,14 +95,15 @@ def _four(value: float) -> str:
     return f"{value:.4f}"
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """Return a share as a percentage with two decimals."""
     return f"{100 * value:.2f}"
 
 
 def _similarity(found: Evaluation, params: EvalParams) -> Table:
     """Return the leaderboard of word similarity: Spearman's correlation and how many pairs it is of."""
     files = list(dict.fromkeys(result.label for result in found.similarity))
-    short = _short(files)
+    short = short_names(files)
     columns = [Column("artifact")]
     numbers: list[list[float | None]] = [[] for _ in found.names]
     pairs: list[list[str]] = [[] for _ in found.names]
@@ -116,7 +118,7 @@ def _similarity(found: Evaluation, params: EvalParams) -> Table:
         [name, *(cell for both in zip(values, counts, strict=True) for cell in both)]
         for name, values, counts in zip(found.names, texts, pairs, strict=True)
     ]
-    notes = [*_rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
+    notes = [*rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
     if params.rare is not None:
         notes.append(f"rare: pairs with a word that the text has fewer than {params.rare:,} times")
     if any(result.composed for result in found.similarity):
@@ -141,8 +143,8 @@ def _best(rows: int, fair: Sequence[bool]) -> list[str]:
 
 def _analogies(found: Evaluation, params: EvalParams) -> Table:
     """Return the leaderboard of analogies: accuracy over the questions with known words, and over all."""
-    files = _files(found.analogies)
-    short = _short(files)
+    files = files_of(found.analogies)
+    short = short_names(files)
     totals = [result for result in found.analogies if result.part != "section"]
     parts = {file: list(dict.fromkeys(r.part for r in totals if r.file == file)) for file in files}
     columns, fair = [Column("artifact"), Column("method")], []
@@ -162,8 +164,8 @@ def _analogies(found: Evaluation, params: EvalParams) -> Table:
             row += [by[at, method, file, part].accuracy for part in parts[file][1:]]
         numbers.append(row)
     rows = []
-    for (at, method), texts in zip(lines, _marked(numbers, [_percent] * len(fair), fair), strict=True):
-        cells, left = [found.names[at], _METHODS[method]], list(texts)
+    for (at, method), texts in zip(lines, _marked(numbers, [percent] * len(fair), fair), strict=True):
+        cells, left = [found.names[at], METHODS[method]], list(texts)
         for file in files:
             width = 1 + len(parts[file])
             whole = by[at, method, file, "all"]
@@ -171,7 +173,7 @@ def _analogies(found: Evaluation, params: EvalParams) -> Table:
             left = left[width:]
         rows.append(cells)
     notes = [
-        *_rules(found, params),
+        *rules(found, params),
         "questions with an unknown word are skipped: left out of '% of scored', wrong in '% of all'; "
         "words of the question are no answers",
     ]
@@ -195,17 +197,17 @@ def _sections(found: Evaluation, params: EvalParams, file: str) -> Table:
     ]
     columns = [Column("section"), Column("questions", "right")]
     for result in lines[-1][1]:
-        group = f"{found.names[result.artifact]}, {_METHODS[result.method]}"
+        group = f"{found.names[result.artifact]}, {METHODS[result.method]}"
         heads = ("scored", "right", "% of scored", "% of all")
         columns += [Column(head, "right", group) for head in heads]
     rows = [[name, f"{part[0].total:,}", *(cell for r in part for cell in _figures(r))] for name, part in lines]
-    return Table(f"Analogies of {shown(_short([file])[file])} by section", columns, rows, _rules(found, params))
+    return Table(f"Analogies of {shown(short_names([file])[file])} by section", columns, rows, rules(found, params))
 
 
 def _figures(result: AnalogyResult) -> list[str | None]:
     shares = (result.accuracy, result.accuracy_all)
     return [
-        f"{result.scored:,}", f"{result.correct:,}", *(None if s is None else _percent(s) for s in shares),
+        f"{result.scored:,}", f"{result.correct:,}", *(None if s is None else percent(s) for s in shares),
     ]  # fmt: skip
 
 
@@ -225,7 +227,7 @@ def _missed(found: Evaluation, params: EvalParams) -> Iterator[Table]:
             (m.section, _question(m.question), m.expected, m.rank, m.expected_score, m.found, m.score) for m in misses
         ]
         title = f"{found.names[whole.artifact]}: the first {len(misses):,} of {wrong:,} failed questions of "
-        title += f"{_short([whole.file])[whole.file]}, {_METHODS[whole.method]}"
+        title += f"{short_names([whole.file])[whole.file]}, {METHODS[whole.method]}"
         yield Table(title, columns, rows, ["an expected word without a rank is a word of its question"][: _odd(misses)])
 
 

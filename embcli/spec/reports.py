@@ -123,6 +123,9 @@ class EvalParams(Params):
         Opt("Words of the files match whatever their case (the most frequent form), or exactly."),
     ] = "fold"
     sections: Annotated[bool, Opt("Show each section of the analogy files.")] = False
+    spread: Annotated[
+        bool, Opt("Artifacts that differ by their seed alone are one row: mean and standard deviation over the seeds.")
+    ] = False
     misses: Annotated[int, Opt("List this many failed analogies a file, with what was found.", min=0, metavar="N")] = 0
     geometry: Annotated[
         bool, Opt("Report norms, mean cosine, distances, and the spectrum, by frequency band; under-trained rows.")
@@ -158,6 +161,8 @@ class EvalParams(Params):
             raise UsageError("--misses, --sections and --method belong to --analogies; give --analogies FILE too")
         if self.rare is not None and not self.similarity:
             raise UsageError("--rare belongs to --similarity; give --similarity FILE too")
+        if self.spread and (self.misses or not (self.similarity or self.analogies)):
+            raise UsageError("--spread: is that of --similarity and --analogies; give one of them, and no --misses")
         if self.clusters == 1:
             raise UsageError("--clusters: expected at least 2, found 1")
 

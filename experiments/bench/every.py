@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 #: name -> whether it reads the corpus
 BENCHES = {
     "startup": False, "road": True, "bpe": True, "word2vec": True, "fasttext": True, "glove": True, "attend": True,
-    "convert": False, "knn": False,
+    "eval": True, "convert": False, "search": False, "knn": False,
 }  # fmt: skip
 PEERS = ("gensim", "tokenizers", "tiktoken", "gigatoken", "gigabpe", "faiss-cpu", "torch", "word2vec")
 

@@ -1,6 +1,6 @@
 """All benches one after the other, into one dated page: what stands behind the figures of the README.
 
-    make bench CORPUS=enwiki.txt [ROUNDS=3] [ONLY='road bpe']
+    make bench CORPUS=enwiki.txt [ROUNDS=3] [ONLY='road bpe word2vec:skipgram']
 
 CORPUS is plain text. Peers come from PEER_PYTHON (``make bench`` makes an environment with those that install as
 packages); programs that have none are named by GLOVE (a folder), FASTTEXT, PWORD2VEC, and cl100k's ranks by
@@ -52,8 +52,17 @@ def _lines(path: str) -> list[str]:
 
 def command(name: str, args: argparse.Namespace) -> list[str]:
     """Return how a bench is started."""
+    name, _, task = name.partition(":")
     own = ["--runs", str(2 * args.rounds + 1)] if name == "startup" else ["--rounds", str(args.rounds)]
+    own += ["--only", task] if task else []
     return [sys.executable, str(HERE / f"bench_{name}.py"), *([args.corpus] if BENCHES[name] else []), *own]
+
+
+def bench(text: str) -> str:
+    """Return NAME or NAME:TASK, a bench or a task of it. Raises ValueError if there is none of this name."""
+    if text.partition(":")[0] not in BENCHES:
+        raise ValueError
+    return text
 
 
 def main() -> int:
@@ -61,7 +70,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", choices=BENCHES, default=list(BENCHES))
+    parser.add_argument("--only", nargs="+", type=bench, metavar="BENCH[:TASK]", default=list(BENCHES))
     parser.add_argument("--out", type=Path, default=Path("build/bench.md"))
     args = parser.parse_args()
     args.out.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from embcli import stop as signals
 from embcli.artifacts import identify, npy, provenance
 from embcli.artifacts.build import artifact_of, member_of
 from embcli.artifacts.checks import SMALL, blocks
+from embcli.artifacts.joined import Joined
 from embcli.artifacts.mapped import release
 from embcli.artifacts.opened import Opened
 from embcli.artifacts.schema import Artifact, Blocks, Member
@@ -59,7 +60,7 @@ def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
     Parameters
     ----------
     artifact
-        Its fields are arrays, ``Words``, ``Blocks`` or ``Spill``.
+        Its fields are arrays, ``Words``, ``Blocks``, ``Spill`` or ``Joined``.
     path
         - is stdout; that, a pipe or a device gets the same bytes after they were gathered in an unlinked file.
     meta
@@ -245,7 +246,7 @@ class _Source:
     def _blocks(self) -> Iterable[NDArray[Any]]:
         if isinstance(self.source, Blocks):
             return self.source.blocks
-        return self.source.blocks(_PIECE) if isinstance(self.source, Spill) else (self.source,)
+        return self.source.blocks(_PIECE) if isinstance(self.source, Spill | Joined) else (self.source,)
 
     def _pieces(self) -> Iterator[memoryview]:
         """Yield the bytes in pieces of bounded size; mapped sources are given back piece by piece."""

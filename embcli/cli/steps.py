@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +18,13 @@ from embcli.job import Job
 from embcli.spec import Step, StepCommon
 
 
-def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console) -> None:
-    """Run a step that writes an artifact, or one of its printing options."""
+def run_step(
+    step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console, cluster: str | None = None
+) -> None:
+    """Run a step that writes an artifact, or one of its printing options, on this machine or on a cluster."""
     printing = _printer(step, params, common.out)
+    if cluster is not None and _early(step, params):
+        raise UsageError("--cluster: only prints here; leave one of the two out")
     _check(step, inputs, params, common, printing is not None, console)
     limit_blas(1)
     for path in (common.out, *(getattr(params, name, None) for name in ("html", "svg", "tsv"))):
@@ -44,13 +52,27 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         from embcli.pipeline.execute import execute
 
         try:
-            outcome = execute(step, inputs, params, job, out)
+            with _place(step, cluster, job) as place:
+                outcome = execute(step, inputs, params, job, out, **place)
         finally:
             console.close()
         if common.out is not None:
             say_outcome(step, outcome, out, console)
         if printing is not None:
             printing(outcome if step.name == "attend" else out, params, console)
+
+
+@contextmanager
+def _place(step: Step, cluster: str | None, job: Job) -> Iterator[dict[str, Any]]:
+    """Yield what ``execute`` needs to know of where the step is to run."""
+    if cluster is None:
+        yield {}
+        return
+    from embcli.cluster.connection import connect
+
+    with connect(cluster, job) as there:
+        module, name = step.cluster.split(":")
+        yield {"function": partial(getattr(import_module(module), name), cluster=there), "write": there.write}
 
 
 def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, printing: bool, console: Console) -> None:

@@ -132,14 +132,19 @@ class Maker:
         finally:
             self._free.put(tally)
 
-    def blocks(self, one: Input, first: int, names: NDArray[np.int64] | None) -> Iterator[Documents]:
-        """Yield the documents of an input, in order; ``first`` is the number of the first one."""
+    def blocks(
+        self, one: Input, first: int, names: NDArray[np.int64] | None, rows: tuple[int, int] | None = None
+    ) -> Iterator[Documents]:
+        """Yield the documents of an input, in order; ``first`` is the number of the first one, ``rows`` are some."""
         bounds = one.row_offsets if isinstance(one, Tokens) else one.indptr
+        low, high = rows or (0, len(bounds) - 1)
         work = self._of_tokens(one, first, names) if isinstance(one, Tokens) else self._of_counts(one, first, names)
         cut = (
-            (a, min(a + _ROWS, stop)) for start, stop in spans(bounds, self.cells) for a in range(start, stop, _ROWS)
+            (low + a, low + min(a + _ROWS, stop))
+            for start, stop in spans(bounds[low : high + 1], self.cells)
+            for a in range(start, stop, _ROWS)
         )
-        done, total = 0, len(bounds) - 1
+        done, total = 0, high - low
         for block in self.job.map(work, cut):
             done += len(block.label_ends)
             self.job.progress(done, total, "documents")

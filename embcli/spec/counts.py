@@ -112,6 +112,7 @@ ROWS = (
         ),
         many=True,
         metavar="TOKENS...",
+        cluster="embcli.cluster.counts:count",
     ),
     Step(
         "svd",

@@ -21,6 +21,7 @@ ALLOWED = {
     "artifacts": {"artifacts", "errors", "spec", "job", "stop", "__version__"},
     **{layer: METHODS | {"kernels", "artifacts", "spec", "errors", "job"} for layer in METHODS},
     "report": {"report", "query", "artifacts", "errors", "spec", "job"},
+    "cluster": METHODS | {"cluster", "kernels", "artifacts", "spec", "errors", "job", "__version__"},
     "pipeline": {
         "pipeline",
         "report",
@@ -44,10 +45,25 @@ OUTSIDE = {
     "query": ({"numpy"}, set()),
     **dict.fromkeys(("text", "counts", "models", "formats"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
     "report": ({"numpy"}, {"rich", "matplotlib"}),
+    "cluster": ({"numpy"}, {"distributed"}),
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }
-OURS = {"numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "zstandard", "regex", "click"}
+OURS = {
+    "numpy",
+    "numba",
+    "scipy",
+    "typer",
+    "rich",
+    "yaml",
+    "matplotlib",
+    "zstandard",
+    "regex",
+    "click",
+    "dask",
+    "distributed",
+    "fsspec",
+}
 
 
 def imports(source: str) -> list[tuple[str, bool]]:

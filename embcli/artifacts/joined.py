@@ -1,0 +1,95 @@
+"""Arrays in plain files, for results of which several processes make the parts. Not artifacts: they name nothing.
+
+A part appears under its name when it is complete, so that a process may die while it writes one, or two may write the
+same one. Whoever asked for the parts removes their folder.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Part:
+    """A one-dimensional array that grows in a file, which has its name from the end of the ``with`` block on."""
+
+    def __init__(self, path: str, dtype: Any) -> None:
+        self.path, self.dtype, self.items = path, np.dtype(dtype), 0
+        self._own = f"{path}.{uuid.uuid4().hex}"
+        self._file = open(self._own, "xb")  # noqa: SIM115 - closed by __exit__
+
+    def append(self, array: ArrayLike) -> None:
+        """Add the items of an array at the end."""
+        block = np.ascontiguousarray(np.asarray(array).astype(self.dtype, casting="safe", copy=False))
+        self._file.write(block.reshape(-1).view(np.uint8).data)
+        self.items += block.size
+
+    def __enter__(self) -> Part:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: Any, where: TracebackType | None) -> None:
+        self._file.close()
+        if kind is None:
+            os.replace(self._own, self.path)
+        else:
+            with suppress(OSError):
+                os.unlink(self._own)
+
+
+def append_all(path: str, dtypes: Mapping[str, Any], blocks: Iterable[Mapping[str, ArrayLike]]) -> None:
+    """Write several parts, ``path`` with each name in it, from blocks that have some items of each."""
+    with ExitStack() as stack:
+        parts = {name: stack.enter_context(Part(path.format(name), dtype)) for name, dtype in dtypes.items()}
+        for block in blocks:
+            for name, items in block.items():
+                parts[name].append(items)
+
+
+def write_part(path: str, array: NDArray[Any]) -> None:
+    """Write an array to a file of its own."""
+    with Part(path, array.dtype) as part:
+        part.append(array)
+
+
+def read_part(path: str, dtype: Any, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+    """Return items [start, stop) of a part, by a plain read."""
+    size = np.dtype(dtype).itemsize
+    return np.fromfile(path, dtype, -1 if stop is None else stop - start, offset=start * size)
+
+
+class Joined:
+    """The items of several files one after another, as a member of an artifact that is to be written.
+
+    dtype : of all of them.  paths : the files.  bases : what is added to the items of each; None: nothing.
+    ahead : items before those of the first file.
+    """
+
+    def __init__(
+        self, dtype: Any, paths: Sequence[str], bases: Sequence[int] | None = None, ahead: Sequence[int] = ()
+    ) -> None:
+        self.dtype, self.paths, self.bases, self.ahead = np.dtype(dtype), list(paths), bases, list(ahead)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape of the whole."""
+        size = sum(os.stat(path).st_size for path in self.paths)
+        return (len(self.ahead) + size // self.dtype.itemsize,)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def blocks(self, n_bytes: int) -> Iterator[NDArray[Any]]:
+        """Yield the whole as arrays of about ``n_bytes`` bytes, by plain reads."""
+        if self.ahead:
+            yield np.array(self.ahead, self.dtype)
+        for path, base in zip(self.paths, self.bases or [0] * len(self.paths), strict=True):
+            with open(path, "rb", buffering=0) as file:
+                while len(block := np.fromfile(file, self.dtype, n_bytes // self.dtype.itemsize)):
+                    yield block + self.dtype.type(base) if base else block

@@ -1,0 +1,245 @@
+"""Connect to a Dask cluster and run tasks on it: one clean line for each way in which a cluster may fail.
+
+``Cluster.map`` is all that most commands need. Scheduling, transport and retries are Dask's.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeVar
+
+import numpy as np
+
+from embcli import __version__
+from embcli.artifacts import store
+from embcli.artifacts.joined import Joined
+from embcli.artifacts.schema import Artifact
+from embcli.errors import EmbcliError, InputError
+from embcli.job import Job, human_bytes
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: seconds to wait for a scheduler, and for a first worker
+PATIENCE = 20
+#: bytes that Python, NumPy and the compiled kernels take in a worker
+BESIDES = 250_000_000
+#: what Dask raises when the scheduler is gone
+_LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "FutureCancelled", "ClosedClientError")
+
+
+class Cluster:
+    """A scheduler with workers.
+
+    name : as given.  client : Dask's.  job : whose progress shows.  folder : that all workers see, for parts.
+    threads : tasks that run at a time.  budget : bytes that one task may plan to use.
+    """
+
+    def __init__(self, name: str, client: Any, job: Job, folder: str) -> None:
+        self.name, self.client, self.job, self.folder = name, client, job, folder
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        self.threads = sum(int(worker["nthreads"]) for worker in workers)
+        free = [(int(w["memory_limit"] or 0) or 1 << 32) / int(w["nthreads"]) for w in workers]
+        self.budget = max(int(min(free) * 0.6) - BESIDES, 1 << 26)
+
+    def path(self, name: str) -> str:
+        """Return the path of a part."""
+        return os.path.join(self.folder, name)
+
+    def map(self, work: Callable[..., R], items: Sequence[T], *more: Any, unit: str, sizes: Any = None) -> list[R]:
+        """Return work(item, *more) of all items, in their order.
+
+        ``unit`` and ``sizes`` are what the progress counts: items, or what each of them weighs.
+        """
+        return [*self.each(work, items, *more, unit=unit, sizes=sizes)]
+
+    def each(self, work: Callable[..., R], items: Sequence[T], *more: Any, unit: str, sizes: Any = None) -> Iterator[R]:
+        """Yield what ``map`` returns as soon as it, and all before it, are there."""
+        with self.failing():
+            futures = [self.client.submit(work, item, *more, pure=False) for item in items]
+        yield from self.watch(futures, sizes if sizes is not None else [1] * len(items), unit)
+
+    def watch(self, futures: list[Any], sizes: Sequence[float], unit: str) -> Iterator[Any]:
+        """Yield the results of futures, which are forgotten then, in order, as soon as they are there."""
+        from distributed import as_completed
+
+        number = {future.key: i for i, future in enumerate(futures)}
+        done, ready, upto, total = 0.0, set(), 0, float(sum(sizes))
+        try:
+            with self.failing():
+                for future in as_completed(futures, loop=self.client.loop):
+                    if future.status != "finished":
+                        future.result()
+                    done += sizes[number[future.key]]
+                    ready.add(number[future.key])
+                    del future
+                    self.job.progress(done, total, unit)
+                    while upto in ready:
+                        yield futures[upto].result()
+                        futures[upto] = None
+                        upto += 1
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel([future for future in futures if future is not None])
+            raise
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures."""
+        with self.failing():
+            return self.client.submit(work, *arguments, pure=False)
+
+    def gather(self, futures: Any) -> Any:
+        """Return the results of futures."""
+        with self.failing():
+            return self.client.gather(futures)
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Turn what Dask raises into one clean line."""
+        try:
+            yield
+        except EmbcliError:
+            raise
+        except BaseException as e:
+            kind = type(e).__name__
+            if kind == "KilledWorker":
+                task = str(getattr(e, "task", "a task")).split("-")[0]
+                raise InputError(
+                    f"--cluster {self.name}: one worker after the other ended while it worked on {task}, most likely "
+                    "for want of memory; give workers more of it, or fewer threads each"
+                ) from None
+            if kind in _LOST:
+                raise InputError(
+                    f"--cluster {self.name}: the scheduler was lost; nothing was written. Start it again, and the run"
+                ) from None
+            if isinstance(e, ImportError | AttributeError) and "embcli" in str(e):
+                raise InputError(
+                    f"--cluster {self.name}: a worker that came later has another embcli than this one, {__version__} "
+                    f"({e}); install the same on all machines"
+                ) from None
+            raise
+
+    def file_of(self, artifact: Artifact, name: str) -> str:
+        """Return the path under which workers find an artifact that was read; a copy where it came from a pipe."""
+        path = os.path.abspath(artifact.path)
+        if not os.path.isfile(path) or store.digest(path) != artifact.digest:
+            path = self.path(name + ".npz")
+            store.write(artifact, path, artifact.meta)
+        self.check_paths([path])
+        return path
+
+    def write(self, artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
+        """Write an artifact as ``store.write`` does; one whose arrays lie in files is joined by a worker."""
+        members = [store.member_of(artifact, name) for name in artifact.names()]
+        if not any(isinstance(member, Joined) for member in members) or not os.path.isdir(os.path.dirname(path) or "."):
+            return store.write(artifact, path, meta)
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+            return store.write(artifact, path, meta)
+        size = sum(int(np.prod(m.shape)) * m.dtype.itemsize for m in members if m is not None)
+        (digest,) = self.map(_written, [os.path.abspath(path)], artifact, dict(meta), unit="bytes", sizes=[size])
+        return digest
+
+    def check_paths(self, paths: Sequence[str]) -> None:
+        """Raise InputError unless all workers see the folder for parts, and the same files as we do."""
+        mark = self.path(uuid.uuid4().hex)
+        with open(mark, "xb"):
+            pass
+        sizes = {path: os.path.getsize(path) for path in paths}
+        with self.failing():
+            found = self.client.run(unseen, sizes, mark)
+        for worker, what in sorted(found.items()):
+            if what is not None:
+                where = os.path.dirname(self.folder) if what == mark else what
+                raise InputError(
+                    f"{where}: cannot be seen by the worker {worker}; inputs and the folder of -o must have the same "
+                    "path on all machines (a network file system)"
+                )
+
+
+def unseen(sizes: dict[str, int], mark: str) -> str | None:
+    """Return the first path that is not here or has another size, None if there is none. Runs on each worker."""
+    for path, size in [*sizes.items(), (mark, 0)]:
+        try:
+            if os.path.getsize(path) != size:
+                return path
+        except OSError:
+            return path
+    return None
+
+
+def _written(path: str, artifact: Artifact, meta: Mapping[str, Any]) -> str:
+    return store.write(artifact, path, meta)
+
+
+@contextmanager
+def connect(where: str, job: Job) -> Iterator[Cluster]:
+    """Yield the cluster of ``--cluster``: ADDRESS of a scheduler, or local:N for N processes on this machine.
+
+    Raises InputError, one line, if there is no scheduler, no worker, a worker without this version of embcli, or the
+    extra is missing.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "--cluster needs Dask, which is not installed: pip install 'embcli[cluster]' (here and on all workers)"
+        ) from None
+    gc.enable()  # Dask's client is made of cycles, and a run may be long
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        address: Any = where
+        if where.startswith("local:"):
+            address = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=int(where[6:]),
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        client = stack.enter_context(_client(where, address))
+        _check_workers(where, client)
+        link = client.dashboard_link
+        if link:
+            job.note(f"cluster {where}: dashboard at {link}")
+        folder = tempfile.mkdtemp(prefix=".embcli-parts-", dir=os.path.abspath(job.scratch or os.getcwd()))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        made = Cluster(where, client, job, folder)
+        job.note(f"cluster {where}: {made.threads} tasks at a time, {human_bytes(made.budget)} each to plan with")
+        yield made
+
+
+def _client(where: str, address: Any) -> Any:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as e:
+        cause = str(e).splitlines()[0] if str(e) and isinstance(e, ValueError) else "nobody answers"
+        raise InputError(
+            f"--cluster {where}: no scheduler there ({cause}); start one: dask scheduler, then dask worker {where}"
+        ) from None
+
+
+def _check_workers(where: str, client: Any) -> None:
+    """Raise InputError unless there are workers, all with this version of embcli."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise InputError(f"--cluster {where}: the scheduler has no workers; start some: dask worker {where}") from None
+    found = client.get_versions(packages=["embcli"])["workers"]
+    for worker, versions in sorted(found.items()):
+        there = versions["packages"].get("embcli")
+        if there != __version__:
+            what = f"embcli {there}" if there else "no embcli"
+            raise InputError(
+                f"--cluster {where}: the worker {worker} has {what}, this is {__version__}; install the same on all "
+                "machines"
+            )

@@ -1,0 +1,197 @@
+"""Train a text in shares side by side and merge what they learned, round after round (``--shares``).
+
+Each share is a stretch of the text that is trained by the lanes scheme (trainer.py) from the tables of the last merge.
+After ``merge_every`` tokens of each share, a row that shares changed becomes old + the mean, over the shares that
+changed it, of (theirs - old): what one share alone knows of a rare word is kept whole, and frequent rows, which all
+shares push the same way, do not overshoot. The result depends on the shares and the period, not on who trained what.
+
+Here it is done by threads. A cluster does the same with another crew (``embcli.cluster.training``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embcli.artifacts.schema import Tokens
+from embcli.errors import UsageError
+from embcli.job import Job
+from embcli.models.trainer import INTERVALS, Figures, Tell, Trainer, check_finite, silent
+from embcli.models.training_plan import Plan, Tables
+from embcli.spec import Word2vecParams
+
+Table = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained: see ``Trainer``."""
+
+    plan: Plan
+    tokens: Tokens
+    tables: Tables
+    held: NDArray[np.bool_] | None
+
+    def trainer(self, job: Job) -> Trainer:
+        """Return a trainer of these tables."""
+        return Trainer(self.plan, self.tokens, self.tables, job, self.held)
+
+    def copy(self) -> Task:
+        """Return the task with tables of its own."""
+        tables = self.tables
+        own = Tables(len(tables.inputs), len(tables.outputs), tables.dim, tables.lists)
+        return Task(self.plan, self.tokens, own, self.held)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Spans [start, end) of epoch ``number``, of share ``share`` of ``shares``."""
+
+    number: int
+    share: int
+    shares: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """The rows of a table that a turn changed, ascending, and what they are now."""
+
+    rows: NDArray[np.int64]
+    values: Table
+
+    @classmethod
+    def between(cls, old: Table, new: Table) -> Change:
+        """Return what is different in ``new``."""
+        rows = np.flatnonzero((old != new).any(axis=1))
+        return cls(rows, new[rows])
+
+    def within(self, start: int, end: int) -> Change:
+        """Return the changes of rows [start, end)."""
+        a, b = np.searchsorted(self.rows, (start, end)).tolist()
+        return Change(self.rows[a:b] - start, self.values[a:b])
+
+
+def merge(old: Table, changes: Sequence[Change]) -> Table:
+    """Return old + the mean, over the changes of a row, of (changed - old), added in their order."""
+    times, total = np.zeros(len(old), np.int64), np.zeros_like(old)
+    for change in changes:
+        times[change.rows] += 1
+        total[change.rows] += change.values - old[change.rows]
+    several = times > 1
+    total[several] /= times[several, None].astype(np.float32)
+    new = old + total
+    for change in changes:  # exactly what the share has, without the rounding of a difference
+        alone = times[change.rows] == 1
+        new[change.rows[alone]] = change.values[alone]
+    return new
+
+
+def take_turn(trainer: Trainer, turn: Turn) -> tuple[NDArray[np.float64], Change, Change]:
+    """Train a turn on the trainer's tables; return the sums of loss and predictions, and what changed."""
+    tables = trainer.tables
+    before = tables.inputs.copy(), tables.outputs.copy()
+    sums = trainer.part(turn.number, turn.share, turn.shares, turn.start, turn.end)
+    return sums, Change.between(before[0], tables.inputs), Change.between(before[1], tables.outputs)
+
+
+class Crew(Protocol):
+    """Who trains the turns of a round, all from the same tables, and merges them."""
+
+    def round(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
+        """Train and merge; return the sums of loss and of predictions of all turns."""
+
+    def finish(self) -> None:
+        """Bring what was merged so far into the tables of the task."""
+
+
+Make = Callable[[Task, Job], Crew]
+
+
+class Threads:
+    """A crew of the job's threads, each with tables of its own."""
+
+    def __init__(self, task: Task, job: Job) -> None:
+        self.task, self.job = task, job
+        self._free: list[Trainer] = []  # append and pop are atomic
+
+    def round(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
+        """Train and merge; see ``Crew``."""
+        tables = self.task.tables
+
+        def work(turn: Turn) -> tuple[NDArray[np.float64], Change, Change]:
+            try:
+                trainer = self._free.pop()
+            except IndexError:
+                trainer = self.task.copy().trainer(Job())
+            trainer.tables.inputs[:], trainer.tables.outputs[:] = tables.inputs, tables.outputs
+            found = take_turn(trainer, turn)
+            self._free.append(trainer)
+            return found
+
+        found = [*self.job.map(work, turns)]
+        tables.inputs[:] = merge(tables.inputs, [change for _, change, _ in found])
+        tables.outputs[:] = merge(tables.outputs, [change for *_, change in found])
+        return np.sum([sums for sums, *_ in found], axis=0)
+
+    def finish(self) -> None:
+        """Do nothing: the tables are up to date after each round."""
+
+
+class Rounds:
+    """Epochs of shares: what ``Trainer`` is for a text as a whole.
+
+    Parameters
+    ----------
+    task : whose tables change.  shares : how many.  period : tokens of a share between two merges.  crew : trains them.
+
+    Raises NumbersError if there is nothing to predict, UsageError if the text is too short for so many shares.
+    """
+
+    def __init__(self, task: Task, shares: int, period: int, crew: Crew) -> None:
+        self.task, self.shares, self.crew = task, shares, crew
+        self.shape = task.trainer(Job())  # which trains nothing: it knows how the text is cut
+        self.per_span = task.plan.lanes * self.shape.share * self.shape.span
+        self.step = max(1, period // self.per_span)
+        if self.shape.spans < shares:
+            raise UsageError(f"--shares {shares}: the text can be cut into {self.shape.spans:,} shares at most")
+
+    def rounds(self, number: int) -> Iterator[list[Turn]]:
+        """Yield the turns of each round of an epoch."""
+        bounds = [self.shape.spans * share // self.shares for share in range(self.shares + 1)]
+        for at in range(0, max(np.diff(bounds)), self.step):
+            cut = [(bounds[i] + at, min(bounds[i] + at + self.step, bounds[i + 1])) for i in range(self.shares)]
+            yield [Turn(number, i, self.shares, a, b) for i, (a, b) in enumerate(cut) if a < b]
+
+    def epoch(self, number: int, tell: Tell = silent) -> Figures:
+        """Train epoch ``number``, from 0; return its figures. Raises NumbersError as ``Trainer.epoch``."""
+        plan, size = self.task.plan, len(self.task.tokens.ids)
+        rounds, done = [*self.rounds(number)], 0
+        figures = Figures(0.0, 0, size, self.shape.rate(number, size))
+        whole, part = np.zeros(2), np.zeros(2)
+        for i, turns in enumerate(rounds):
+            part += self.crew.round(turns)
+            done = min(done + sum(turn.end - turn.start for turn in turns) * self.per_span, size)
+            now = whole + part
+            check_finite(plan, number, now[0])
+            tell(done, now[0] / max(now[1], 1), self.shape.rate(number, done))
+            if (i + 1) * INTERVALS // len(rounds) > i * INTERVALS // len(rounds):
+                if part[1]:
+                    figures.intervals.append((done, float(part[0] / part[1])))
+                whole, part = now, np.zeros(2)
+        self.crew.finish()
+        check_finite(plan, number, whole[0], self.task.tables)
+        figures.loss, figures.predictions = float(whole[0] / max(whole[1], 1)), int(whole[1])
+        return figures
+
+
+def rounds_of(task: Task, params: Word2vecParams, job: Job, crew: Make = Threads) -> Trainer | Rounds:
+    """Return what trains a task as the options say: as a whole, or in shares."""
+    if params.shares == 1:
+        return task.trainer(job)
+    return Rounds(task, params.shares, params.merge_every, crew(task, job))

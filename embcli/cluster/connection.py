@@ -23,12 +23,13 @@ from embcli.artifacts.joined import Joined
 from embcli.artifacts.schema import Artifact
 from embcli.errors import EmbcliError, InputError
 from embcli.job import Job, human_bytes
+from embcli.text.corpus import size_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 #: seconds to wait for a scheduler, and for a first worker
-PATIENCE = 20
+PATIENCE = 30
 #: bytes that Python, NumPy and the compiled kernels take in a worker
 BESIDES = 250_000_000
 #: what Dask raises when the scheduler is gone
@@ -44,10 +45,10 @@ class Cluster:
 
     def __init__(self, name: str, client: Any, job: Job, folder: str) -> None:
         self.name, self.client, self.job, self.folder = name, client, job, folder
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        self.threads = sum(int(worker["nthreads"]) for worker in workers)
-        free = [(int(w["memory_limit"] or 0) or 1 << 32) / int(w["nthreads"]) for w in workers]
-        self.budget = max(int(min(free) * 0.6) - BESIDES, 1 << 26)
+        workers = client.run(room).values()
+        self.threads = sum(threads for threads, _ in workers)
+        free = min((limit or 1 << 32) / threads for threads, limit in workers)
+        self.budget = max(int(free * 0.6) - BESIDES, 1 << 26)
 
     def path(self, name: str) -> str:
         """Return the path of a part."""
@@ -151,7 +152,7 @@ class Cluster:
         mark = self.path(uuid.uuid4().hex)
         with open(mark, "xb"):
             pass
-        sizes = {path: os.path.getsize(path) for path in paths}
+        sizes = {path: size_of(path) for path in paths}
         with self.failing():
             found = self.client.run(unseen, sizes, mark)
         for worker, what in sorted(found.items()):
@@ -163,15 +164,14 @@ class Cluster:
                 )
 
 
-def unseen(sizes: dict[str, int], mark: str) -> str | None:
+def room(dask_worker: Any) -> tuple[int, int]:
+    """Return the threads of a worker, and the bytes that it may take, 0 if nobody says. Runs on each worker."""
+    return dask_worker.state.nthreads, int(dask_worker.memory_manager.memory_limit or 0)
+
+
+def unseen(sizes: dict[str, int | None], mark: str) -> str | None:
     """Return the first path that is not here or has another size, None if there is none. Runs on each worker."""
-    for path, size in [*sizes.items(), (mark, 0)]:
-        try:
-            if os.path.getsize(path) != size:
-                return path
-        except OSError:
-            return path
-    return None
+    return next((path for path, size in (sizes | {mark: 0}).items() if size_of(path) != size), None)
 
 
 def _written(path: str, artifact: Artifact, meta: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ def count(inputs: list[Any], params: CoocParams, job: Job, cluster: Cluster) -> 
     )
 
 
-def _joined(cluster: Cluster, cells: Sequence[int], dtype: Any) -> dict[str, Joined]:
+def _joined(cluster: Cluster, cells: Sequence[int], dtype: Any) -> dict[str, Any]:
     """Return the matrix that parts of rows with so many cells make."""
     n, bases = range(len(cells)), (np.cumsum(cells) - cells).tolist()
     return {

@@ -19,6 +19,7 @@ from embcli.cluster.connection import Cluster
 from embcli.errors import InputError
 from embcli.text.compressed import Plain
 from embcli.text.corpus import Stretch, boundary, digest_of, files_of, open_file, size_of
+from embcli.text.remote import is_remote
 
 #: bytes of a partition, unless there would be fewer of them than PER_TASK for each task that runs at a time
 LARGEST, SMALLEST = 1 << 26, 1 << 18
@@ -77,7 +78,7 @@ def digests(source: Source, cluster: Cluster) -> list[dict[str, Any]]:
 def _file(path: Any, cluster: Cluster) -> str:
     """Return the absolute path of a file; stdin is copied to where workers see it."""
     if path != "-":
-        return os.path.abspath(str(path))
+        return str(path) if is_remote(path) else os.path.abspath(path)
     if sys.stdin is None:
         raise InputError("stdin: is closed; give a file, or a pipe")
     copy = cluster.path("stdin")

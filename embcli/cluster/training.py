@@ -149,8 +149,8 @@ def train_turn(turn: Turn, setup: str, folder: str, name: str, number: int, part
     sums, *changes = take_turn(trainer, turn)
     _trainers[setup].append(trainer)
     for side, change in zip(_SIDES, changes, strict=True):
-        for part, array in (("rows", change.rows), ("values", change.values)):
-            write_part(os.path.join(folder, change_name(name, side, number, turn.share, part)), array)
+        for kind, array in (("rows", change.rows), ("values", change.values)):
+            write_part(os.path.join(folder, change_name(name, side, number, turn.share, kind)), array)
     return sums
 
 
@@ -166,5 +166,5 @@ def merge_range(
 
 
 def _change(folder: str, name: str, side: str, number: int, share: int, width: int) -> Change:
-    path = lambda part: os.path.join(folder, change_name(name, side, number, share, part))
-    return Change(read_part(path("rows"), np.int64), read_part(path("values"), np.float32).reshape(-1, width))
+    rows, values = (os.path.join(folder, change_name(name, side, number, share, kind)) for kind in ("rows", "values"))
+    return Change(read_part(rows, np.int64), read_part(values, np.float32).reshape(-1, width))

@@ -221,4 +221,5 @@ def _names(number: int, folder: str, known: str, other: int) -> NDArray[np.uint3
     names = np.full(len(census.table), other, np.uint32)
     there = np.flatnonzero(fixed != DROPPED)[::-1]  # of equal words the first one is meant
     names[fixed[there]] = there
-    return names[types[numbers]]
+    final: NDArray[np.uint32] = names[types[numbers]]
+    return final

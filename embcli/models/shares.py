@@ -137,7 +137,8 @@ class Threads:
         found = [*self.job.map(work, turns)]
         tables.inputs[:] = merge(tables.inputs, [change for _, change, _ in found])
         tables.outputs[:] = merge(tables.outputs, [change for *_, change in found])
-        return np.sum([sums for sums, *_ in found], axis=0)
+        total: NDArray[np.float64] = np.sum([sums for sums, *_ in found], axis=0)
+        return total
 
     def finish(self) -> None:
         """Do nothing: the tables are up to date after each round."""

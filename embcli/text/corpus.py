@@ -12,13 +12,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.errors import InputError, UsageError
 from embcli.job import free_memory, human_bytes
+from embcli.text import remote
 from embcli.text.boundaries import piece_end
 from embcli.text.compressed import Plain
 
@@ -84,7 +85,8 @@ class Corpus:
 
     Parameters
     ----------
-    inputs : paths of files and folders; ``-`` is stdin, at most once. A ``Stretch`` is a part of a file.
+    inputs : paths of files and folders; ``-`` is stdin, at most once. A ``Stretch`` is a part of a file. Addresses
+    (``s3://...``) are read by fsspec.
     block : bytes to read at a time; results must not depend on it.
     split : how words will be cut (``--split``), which says where blocks may end. For pieces of byte-pair encoding:
     ``lines`` (behind a LF), ``lines or pieces`` (also where any pattern ends a piece), ``pieces``, ``whole`` (nowhere).
@@ -174,6 +176,8 @@ def files_of(path: str | Stretch) -> Sequence[str | Stretch]:
     """Return the files of one input: itself, or every file below a folder, sorted by path."""
     if isinstance(path, Stretch) or path == "-":
         return [path]
+    if remote.is_remote(path):
+        return remote.files_at(path)
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as e:  # ValueError: a NUL in the path
@@ -190,6 +194,8 @@ def size_of(path: str | Stretch) -> int | None:
     """Return the bytes of a file on disk, or None if that cannot be known (stdin, a pipe)."""
     if isinstance(path, Stretch):
         return path.stop - path.start
+    if remote.is_remote(path):
+        return remote.size_at(path)
     try:
         found = os.stat(path)
     except OSError:
@@ -255,6 +261,8 @@ def open_file(path: str | Stretch, name: str) -> AbstractContextManager[Any]:
         if sys.stdin is None:
             raise InputError("stdin: is closed; give a file, or a pipe")
         return nullcontext(sys.stdin.buffer)
+    if remote.is_remote(path):
+        return cast(AbstractContextManager[Any], remote.open_at(path))
     try:
         return open(path, "rb", buffering=0)
     except OSError as e:

@@ -43,9 +43,9 @@ OUTSIDE = {
     "kernels": ({"numpy", "numba"}, set()),
     "artifacts": ({"numpy"}, {"scipy"}),
     "query": ({"numpy"}, set()),
-    **dict.fromkeys(("text", "counts", "models", "formats"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
+    **dict.fromkeys(("text", "counts", "models", "formats"), ({"numpy", "scipy"}, {"zstandard", "regex", "fsspec"})),
     "report": ({"numpy"}, {"rich", "matplotlib"}),
-    "cluster": ({"numpy"}, {"distributed"}),
+    "cluster": ({"numpy"}, {"distributed", "scipy"}),
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }

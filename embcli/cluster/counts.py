@@ -13,6 +13,7 @@ from embcli.artifacts import checks, store
 from embcli.artifacts.joined import Joined, append_all, read_part
 from embcli.artifacts.schema import Counts, Tokens, Words
 from embcli.cluster.connection import Cluster
+from embcli.cluster.partitions import MOST
 from embcli.counts import documents, windows
 from embcli.counts.budget import Plan, Task, plan
 from embcli.counts.rows import Block, Counter, Stacked
@@ -44,7 +45,7 @@ def count(inputs: list[Any], params: CoocParams, job: Job, cluster: Cluster) -> 
     task = windows.task_of(tokens, params)
     how = plan(task, budget, 1, asked)
     source = Source.of(tokens, params.cross_rows)
-    places = min(how.places, max(-(-task.places // cluster.threads), 1), LARGEST)
+    places = min(how.places, max(-(-task.places // cluster.threads), 1), max(LARGEST, task.places // MOST))
     bounds = [(i, *span) for i, span in enumerate(cut(source, places))]
     more = (cluster.folder, path, tokens.digest, params, how)
     sizes = [stop - start for _, start, stop in bounds]
@@ -109,6 +110,7 @@ def checked(tokens: Tokens, start: int, stop: int) -> None:
     try:
         for a in range(start, stop, step):
             checks.check(tokens, "ids", tokens.ids, a, min(a + step, stop))
+            store.release(tokens.ids, a, min(a + step, stop))
     except ValueError as e:
         raise InputError(f"{tokens.path}: damaged: {e}; make the file again") from None
 

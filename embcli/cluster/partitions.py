@@ -24,6 +24,8 @@ from embcli.text.remote import is_remote
 #: bytes of a partition, unless there would be fewer of them than PER_TASK for each task that runs at a time
 LARGEST, SMALLEST = 1 << 26, 1 << 18
 PER_TASK = 2
+#: partitions at most: each shard of types is read from all of them
+MOST = 4096
 #: bytes that are read to find a place to cut
 _WINDOW = 1 << 16
 
@@ -62,7 +64,7 @@ def partition(inputs: Sequence[str], split: str, cluster: Cluster, size: int | N
     files = [{_file(path, cluster): _name(path) for path in files_of(one)} for one in inputs]
     total = sum(size_of(path) or 0 for paths in files for path in paths)
     if size is None:
-        size = min(max(total // (PER_TASK * cluster.threads) + 1, SMALLEST), LARGEST)
+        size = max(min(max(total // (PER_TASK * cluster.threads) + 1, SMALLEST), LARGEST), total // MOST)
     cluster.check_paths([path for paths in files for path in paths])
     stretches = [part for paths in files for path, name in paths.items() for part in _cut(path, name, split, size)]
     return Source([*_batches(stretches, size)], [list(paths) for paths in files])

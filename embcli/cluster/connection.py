@@ -234,9 +234,16 @@ def _check_workers(where: str, client: Any) -> None:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         raise InputError(f"--cluster {where}: the scheduler has no workers; start some: dask worker {where}") from None
-    found = client.get_versions(packages=["embcli"])["workers"]
-    for worker, versions in sorted(found.items()):
-        there = versions["packages"].get("embcli")
+    import cloudpickle
+
+    from embcli.cluster import version
+
+    cloudpickle.register_pickle_by_value(version)
+    try:
+        found = client.run(version.version)
+    finally:
+        cloudpickle.unregister_pickle_by_value(version)
+    for worker, there in sorted(found.items()):
         if there != __version__:
             what = f"embcli {there}" if there else "no embcli"
             raise InputError(

@@ -86,7 +86,7 @@ def test_addresses_are_read_by_workers(cluster: Processes, local: Path, small: N
 
 @pytest.mark.parametrize("name", ["counts.npz", "left.npz"])
 def test_svd_gives_the_values_of_one_machine(name: str, cluster: Processes, local: Path, tmp_path: Path) -> None:
-    line = ("svd", local / name, "--solver", "krylov", "--dim", "10")
+    line = ("svd", local / name, "--solver", "krylov", "--dim", "4")
     run(*line, "-o", tmp_path / "l.npz")
     run(*line, "-o", tmp_path / "c.npz", "--cluster", cluster.address)
     with np.load(tmp_path / "l.npz") as a, np.load(tmp_path / "c.npz") as b:

@@ -6,8 +6,7 @@ from __future__ import annotations
 def version() -> str | None:
     """Return the version of the embcli that would be imported here, None if there is none."""
     try:
-        import embcli
-
-        return str(embcli.__version__)
-    except Exception:
+        from embcli import __version__
+    except Exception:  # a package of that name that is another one, too
         return None
+    return str(__version__)

@@ -156,6 +156,11 @@ def human_time(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun: 1 row, 2,000 rows."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def human_bytes(n: float) -> str:
     """Return bytes as a person reads them: 1.5 GB. Units are powers of 1000."""
     for unit in ("bytes", "kB", "MB", "GB"):

@@ -31,6 +31,12 @@ def install() -> None:
     signal.signal(signal.SIGTERM, _request)
 
 
+def forget() -> None:
+    """Take a Ctrl-C for answered: a prompt goes on after it."""
+    global requested
+    requested = 0
+
+
 def check() -> None:
     """Raise once more what a signal raised and somebody lost."""
     if requested:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from browser import Browser
 from hypothesis import HealthCheck, settings
 from zygote import FORKS
 
@@ -94,6 +96,14 @@ def failed(ran: Ran, code: int, *parts: str) -> None:
     assert len(lines) == 1 and "error: " in lines[0], ran.talk
     for part in parts:
         assert part in lines[0], f"{part!r} not in {lines[0]!r}"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Yield a browser with a profile of its own, or skip the tests where there is none."""
+    made = Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """What every kind of artifact is made of: words over one buffer, arrays and members, and the base class. No files here.
 
-The kinds themselves: schema.py and networks.py.
+The kinds themselves: schema.py, vectors.py and networks.py.
 """
 
 from __future__ import annotations

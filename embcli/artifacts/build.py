@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from embcli.artifacts import checks, identify
-from embcli.artifacts.mapped import release
+from embcli.artifacts.mapped import Halves, release
 from embcli.artifacts.opened import Opened
 from embcli.artifacts.schema import KINDS, Artifact, Words
 from embcli.errors import KindError
@@ -45,7 +47,8 @@ def _build(opened: Opened, cls: type[Artifact]) -> Artifact:
     for name in [name for name in found if name in cls.members]:
         field = checks.word_field(cls.members, name)
         if field is None:
-            values[name] = opened.array(name)
+            whole = opened.array(name)
+            values[name] = Halves(whole) if whole.dtype == np.float16 else whole
         elif field not in values:
             values[field] = Words(opened.array(field[:-1] + "_bytes"), opened.array(field[:-1] + "_offsets"))
             checks.check_words(field, values[field])

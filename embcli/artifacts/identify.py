@@ -22,6 +22,7 @@ _MARKS = {
     b"SQLite format 3": "an SQLite database",
 }
 _VECTORS = re.compile(rb"\d{1,12} \d{1,6}\n")
+_PAGE = re.compile(rb"\s*<(!doctype\s|html|head|\?xml|script|body)", re.IGNORECASE)
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
@@ -59,6 +60,8 @@ def what_is(head: bytes) -> str:
         return "a Python pickle, which is never read"
     if not head.strip(b"\0"):
         return "nothing but zero bytes"
+    if _PAGE.match(head.removeprefix(b"\xef\xbb\xbf")):
+        return "a web page"
     vectors = _VECTORS.match(head) is not None
     if is_text(head):
         return "word vectors as text" if vectors else "text"
@@ -76,6 +79,11 @@ def is_text(head: bytes) -> bool:
             continue
         return True
     return False
+
+
+def is_binary(head: bytes) -> bool:
+    """Say whether a file that begins like this is no text in any encoding: many of its bytes are control characters."""
+    return len(_NOT_TEXT.findall(head)) * 20 > len(head)
 
 
 def foreign(path: str, head: bytes) -> KindError:

@@ -16,7 +16,7 @@ _MAGIC = b"\x93NUMPY\x01\x00"
 _LONGEST = 1024
 _SPACE_TO_GROW = 21
 _TEXT = re.compile(r"\{'descr': (.{1,400}), 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \}")
-_DTYPES = {t: np.dtype(t) for t in ("|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")}
+_DTYPES = {t: np.dtype(t) for t in ("|u1", "<u2", "<u4", "<i4", "<i8", "<f2", "<f4", "<f8")}
 
 
 def _text(descr: str, shape: tuple[int, ...]) -> str:

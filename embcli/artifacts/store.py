@@ -19,7 +19,19 @@ from embcli.artifacts.schema import Artifact
 from embcli.artifacts.write import check_target, open_target, write
 from embcli.errors import InputError
 
-__all__ = ["check_target", "digest", "member_of", "open_target", "peek", "read", "release", "stream", "verify", "write"]
+__all__ = [
+    "check_target",
+    "checked",
+    "digest",
+    "member_of",
+    "open_target",
+    "peek",
+    "read",
+    "release",
+    "stream",
+    "verify",
+    "write",
+]
 
 
 def read(path: str, kinds: Sequence[str] | None = None, command: str = "") -> Artifact:
@@ -101,9 +113,16 @@ def stream(artifact: Artifact, name: str, n_bytes: int = checks.BLOCK) -> Iterat
     """
     array = member_of(artifact, name)
     for start, stop in checks.blocks(array, n_bytes):
-        try:
-            checks.check(artifact, name, array, start, stop)
-        except ValueError as e:
-            raise InputError(f"{artifact.path or 'artifact'}: damaged: {e}; make the file again") from None
-        yield start, array[start:stop]
+        yield start, checked(artifact, name, start, stop)
         release(array, start, stop)
+
+
+def checked(artifact: Artifact, name: str, start: int, stop: int) -> NDArray[Any]:
+    """Return items [start, stop) of a member's array, checked as ``stream`` does; the caller gives them back."""
+    array = member_of(artifact, name)
+    try:
+        checks.check(artifact, name, array, start, stop)
+    except ValueError as e:
+        raise InputError(f"{artifact.path or 'artifact'}: damaged: {e}; make the file again") from None
+    block: NDArray[Any] = array[start:stop]
+    return block

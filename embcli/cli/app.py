@@ -31,6 +31,7 @@ _PRINTING = {
     "info": "embcli.cli.queries:info",
     "convert": "embcli.cli.outside:convert",
     "eval": "embcli.cli.evaluation:evaluation",
+    "plot": "embcli.cli.pictures:plot",
     "run": "embcli.cli.experiments:experiment",
 }
 
@@ -111,8 +112,9 @@ def _reads(step: Step) -> str:
         return "Files or folders of text; - is stdin."
     if step.name in ("run", "convert"):
         return "An experiment." if step.name == "run" else "An artifact, or a file or folder of another program."
-    if step.name == "neighbors":
-        return "An artifact and queries, or artifacts, --, and queries."
+    if step.name in ("neighbors", "plot"):
+        queries = "queries" if step.name == "neighbors" else "words or expressions"
+        return f"An artifact and {queries}, or artifacts, --, and {queries}."
     return (
         f"Artifact of kind {', '.join(step.reads[:-1])}{' or ' * (len(step.reads) > 1)}{step.reads[-1]}; - is stdin."
         if len(step.reads) < 5
@@ -167,8 +169,8 @@ def build() -> typer.Typer:
 
 
 def _split_queries(argv: list[str]) -> list[str]:
-    """Mark the first -- of ``neighbors`` with a second one, since the parser swallows the first."""
-    if argv[:1] == ["neighbors"] and "--" in argv:
+    """Mark the first -- of a command that takes queries with a second one, since the parser swallows the first."""
+    if argv[:1] in (["neighbors"], ["plot"]) and "--" in argv:
         at = argv.index("--")
         return [*argv[:at], "--", *argv[at:]]
     return argv

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from embcli.cli.console import Console
-from embcli.cli.prints import show
-from embcli.errors import InputError
+from embcli.cli.prints import show, show_answer
+from embcli.errors import InputError, NumbersError
 from embcli.job import Job
 
 
@@ -21,11 +22,13 @@ def printer(params: Any, out: str | None) -> Callable[..., None] | None:
     if params.sample and params.applies:
         return print_samples
     asked = params.candidates or params.word or params.html or params.svg or params.tsv
-    return print_texts if params.shows and (out != "-" or asked) else None
+    if not params.shows or (out == "-" and not asked):
+        return None
+    return partial(print_texts, written=any(path is not None for path in (out, params.html, params.svg, params.tsv)))
 
 
-def print_texts(outcome: Any, params: Any, console: Console) -> None:
-    """Print what was found about texts, and write the pages and pictures that are asked for."""
+def print_texts(outcome: Any, params: Any, console: Console, written: bool) -> None:
+    """Print what was found about texts, and write the pages and pictures; ``written`` says that a file has it all."""
     from embcli.models.texts import spelled
     from embcli.report import attention as report
 
@@ -34,13 +37,13 @@ def print_texts(outcome: Any, params: Any, console: Console) -> None:
     masked = given.kind == "model" and (given.options or given.meta["options"])["objective"] == "masked"
     glossary = report.Glossary(labels, given.words, masked, given.kind == "model")
     _write_files(context, labels, params, console)
-    pieces: list[Any] = list(report.text_pieces(context, glossary, params.top))
+    pieces: list[Any] = list(report.text_pieces(context, glossary, params.top, console.json))
     for word in params.word:
         pieces += _word(context, given, labels, word, params)
     if params.candidates:
         pieces += _candidates(context, given, params)
     _print(pieces, console)
-    for remark in report.remarks(context):
+    for remark in report.remarks(context, glossary, written, bool(params.candidates)):
         console.say(remark)
 
 
@@ -71,7 +74,7 @@ def _candidates(context: Any, given: Any, params: Any) -> list[Any]:
     from embcli.models.readers import reader
     from embcli.report.attention import candidate_pieces
 
-    words = [word.strip() for word in params.candidates.split(",") if word.strip()]
+    words = list(dict.fromkeys(word.strip() for word in params.candidates.split(",") if word.strip()))
     use, pieces = reader(given, params), list[Any]()
     for text in range(context.texts):
         ids = context.ids[context.text_offsets[text] : context.text_offsets[text + 1]]
@@ -130,14 +133,10 @@ def print_samples(inputs: list[str], params: Any, job: Job, console: Console) ->
 
 def print_given(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print what follows from tables written by hand, and fail if it is not what the file expects."""
-    from embcli.pipeline.given import work_out
-    from embcli.report.given import check_expected, given_json, given_tables
+    from embcli.pipeline.printing import by_hand
+    from embcli.report.expected import mismatch
 
-    found = work_out(params.given_)
-    if console.json:
-        console.data_json(given_json(found))
-    else:
-        for i, table in enumerate(given_tables(found)):
-            console.data("\n" if i else "")
-            show(table, console)
-    check_expected(found, params.given_)
+    shown = by_hand(params.given_)
+    show_answer(shown, console)
+    if wrong := mismatch(shown.expected):
+        raise NumbersError(f"{params.given_}: {wrong}")

@@ -2,77 +2,63 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
 from typing import Any
 
-from embcli import stop
-from embcli.cli.console import Console, Meter, cores, limit_blas
+from embcli.cli.console import Console, cores, limit_blas
+from embcli.cli.experiment_report import StepTalk, Tally, print_report, tally_table
 from embcli.cli.prints import show
-from embcli.errors import EmbcliError
-from embcli.job import Job
-from embcli.report.tables import Table, render
+from embcli.errors import EmbcliError, UsageError
 from embcli.spec import RunParams
 
 
 def experiment(inputs: list[str], params: RunParams, console: Console) -> None:
-    """Build what an experiment says and is not up to date, and print its report; or only show the plan."""
-    limit_blas(1)
-    from embcli.pipeline.config import load
-    from embcli.pipeline.plan import make_plan
-    from embcli.pipeline.runner import run
+    """Build what an experiment says and is not up to date, and print its report; or only show the plan.
 
-    plan = make_plan(load(inputs[0], params.set)).only(params.only)
+    Of an experiment that runs others each one is done, whatever became of those before, and the first failure raised.
+    """
+    limit_blas(1)
+    from embcli.pipeline.suite import make_plans
+
+    plans = make_plans(inputs[0], params.set)
+    several = len(plans) > 1
+    if several and params.only:
+        raise UsageError(f"--only: names steps of one experiment, and {inputs[0]} runs several; give the one")
+    tallies = []
+    for number, plan in enumerate(plans):
+        if several and not console.json:
+            mark = f"# {plan.experiment.path}" if params.dry_run else f"=== {plan.experiment.path} ==="
+            console.data("\n" * (number > 0) + f"{mark}\n" + "\n" * (not params.dry_run))
+        tallies.append(_one(plan.only(params.only), params, console, several))
+    if several and not params.dry_run:
+        console.data("\n" * (not console.json))
+        show(tally_table(tallies), console)
+    failures = [type(e)(f"{tally.path}: {e}") if several else e for tally in tallies for e in tally.failures]
+    if failures:
+        raise type(failures[0])("; ".join(map(str, failures)))
+
+
+def _one(plan: Any, params: RunParams, console: Console, several: bool) -> Tally:
+    """Run one experiment, or show its plan; return how its report did."""
     if params.dry_run:
         _dry_run(plan, params, console)
-        return
+        return Tally(plan.experiment.path)
+    from embcli.pipeline.runner import run
+
     wanted = sys.stderr.isatty() if params.progress is None else params.progress
     meters = wanted and not console.quiet and params.jobs == 1
     threads = params.threads or max(cores() // params.jobs, 1)
-    run(
-        plan, lambda label: _StepTalk(console, label, meters),
-        force=params.force, jobs=params.jobs, threads=threads,
-    )  # fmt: skip
-    _report(plan, params, console)
-
-
-class _StepTalk:
-    """The lines and the progress of one step, each with its name."""
-
-    def __init__(self, console: Console, label: str, meters: bool) -> None:
-        self._console, self._label = console, label
-        self._meter = Meter(f"{console.command}: {label}") if meters else None
-        self._epochs: Any = None
-
-    def say(self, text: str) -> None:
-        """Print one line of talk, unless quiet."""
-        if self._meter:
-            self._meter.clear()
-        self._console.say(f"{self._label}: {text}")
-
-    def detail(self, text: str) -> None:
-        """Print a line that only --verbose shows."""
-        if self._console.verbose:
-            self.say(text)
-
-    def warn(self, text: str) -> None:
-        """Print a warning, unless quiet."""
-        self.say(f"warning: {text}")
-
-    def progress(self, done: float, total: float, unit: str) -> None:
-        """Show how far the step is."""
-        stop.check()
-        if self._meter:
-            self._meter.show(done, total, unit)
-
-    def epoch(self, event: dict[str, Any]) -> None:
-        """Print a line for each finished epoch."""
-        if self._epochs is None:
-            from embcli.cli.epochs import Epochs
-
-            self._epochs = Epochs(self.say, live=False)
-        self._epochs.hear(event)
+    before = f"{plan.experiment.name}: " if several else ""
+    try:
+        run(
+            plan, lambda label: StepTalk(console, f"{before}{label}", meters),
+            force=params.force, jobs=params.jobs, threads=threads,
+        )  # fmt: skip
+    except EmbcliError as e:
+        if not several:
+            raise
+        return Tally(plan.experiment.path, failures=[e])
+    return print_report(plan, params, console, before)
 
 
 def _dry_run(plan: Any, params: RunParams, console: Console) -> None:
@@ -92,53 +78,3 @@ def _dry_run(plan: Any, params: RunParams, console: Console) -> None:
         console.data(folder_command(plan.experiment.out) + "\n")
     for _, command, done in lines:
         console.data(f"# up to date: {command}\n" if done else f"{command}\n")
-
-
-def _report(plan: Any, params: RunParams, console: Console) -> None:
-    """Print the tables of the report in the order of the file, and keep them beside the artifacts.
-
-    An entry that cannot be answered has its error instead of tables; the others are answered, and it is raised at last.
-    """
-    from embcli.artifacts import store
-
-    kept: list[str] = []
-    failures: list[EmbcliError] = []
-    for i, report in enumerate(plan.reports, 1):
-        name = report.title or f"{report.step.name} {i}"
-        kept += [f"== {report.title} ==\n"] if report.title else []
-        try:
-            kept += _entry(report, name, params, console, i - 1 > len(failures))
-        except EmbcliError as e:
-            kept.append(f"error: {e}\n")
-            failures.append(type(e)(f"report {name}: {e}"))
-    if kept and not params.only:
-        with store.open_target(os.path.join(plan.experiment.out, "report.txt")) as file:
-            file.write("\n".join(kept).encode())
-    if failures:
-        raise type(failures[0])("; ".join(map(str, failures)))
-
-
-def _entry(report: Any, name: str, params: RunParams, console: Console, more: bool) -> list[str]:
-    """Print one entry of the report, ``more`` after others; return its tables as text."""
-    from embcli.pipeline.reports import answer, labelled
-
-    talk = _StepTalk(console, name, False)
-    seed, threads = getattr(report.params, "seed", 0), params.threads or cores()
-    shown = answer(report, Job(seed, threads, progress=talk.progress, note=talk.say, warn=talk.warn))
-    tables = shown.tables("table")
-    if console.json:
-        for table in shown.tables("jsonl"):
-            show(labelled(table, report=name, use=report.step.name), console)
-    else:
-        _print(report.title, tables, console, not more)
-    for line in shown.lost:
-        talk.say(line)
-    return [render(table) for table in tables]
-
-
-def _print(title: str, tables: Sequence[Table], console: Console, first: bool) -> None:
-    """Print a title and tables, blank lines between them."""
-    for j, table in enumerate([*([Table(f"== {title} ==", [], [])] if title else []), *tables]):
-        if j or not first:
-            console.data("\n")
-        show(table, console)

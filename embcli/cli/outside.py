@@ -7,13 +7,17 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
-from embcli.cli.console import Console, keep_inputs, limit_blas, refuse_terminal
+from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import InputError, UsageError
-from embcli.job import human_bytes
+from embcli.job import Job, counted, human_bytes
 from embcli.spec import ConvertParams
 
 #: options that belong to reading other files
-_READING = ("from_", "pattern", "special", "limit", "errors")
+_READING = ("from_", "pattern", "special", "limit", "errors", "tensor")
+#: options that belong to vectors
+_OF_VECTORS = ("limit", "errors", "dtype", "tensor")
+#: endings of names of files that are no artifacts
+_OTHERS = (".json", ".tiktoken", ".ranks", ".vec", ".bin", ".tsv", ".safetensors", "/")
 
 
 def convert(inputs: list[str], params: ConvertParams, console: Console) -> None:
@@ -33,7 +37,7 @@ def convert(inputs: list[str], params: ConvertParams, console: Console) -> None:
     if params.to is not None or params.vectors_for:
         option = f"--to {params.to}" if params.to else "--vectors-for"
         raise UsageError(f"{option}: {path} is no artifact; convert it to one first (-o NAME.npz)")
-    if params.out.endswith((".json", ".tiktoken", ".ranks", ".vec", ".bin", "/")):
+    if params.out.endswith(_OTHERS):
         raise UsageError(
             f"-o {params.out}: {path} becomes an artifact first (-o NAME.npz), which you can convert again"
         )
@@ -45,20 +49,27 @@ def _import(path: str, params: ConvertParams, console: Console) -> None:
     """Write a file of another program as an artifact."""
     from embcli.formats import vectors
 
-    form = None if os.path.isdir(path) else vectors.format_of(path, params.from_)
+    form = vectors.format_of(path, params.from_)
     if form is None:
-        if params.limit or params.errors:
-            raise UsageError("--limit and --errors: belong to files of vectors; leave them out for a tokenizer")
         from embcli.formats.tokenizers import read
 
         found = read(path, params)
+        for name in _OF_VECTORS:
+            if name in params.given:
+                raise UsageError(f"--{name}: belongs to files of vectors, and {path} is a tokenizer; leave it out")
         found.made.options = {"from_": found.format}
         _write(found, [{"kind": "file", "digest": digest} for digest in found.digests], params, console)
         return
     if params.pattern or params.special:
         raise UsageError("--pattern and --special: belong to tokenizers; leave them out for vectors")
-    with vectors.reading(path, form, params) as read_in:
+    if params.tensor and form != "safetensors":
+        raise UsageError(f"--tensor: belongs to safetensors files, and {path} is {form}; leave it out")
+    with vectors.reading(path, form, params, _job(params, console)) as read_in:
         _write(read_in, read_in.sources, params, console)
+
+
+def _job(params: ConvertParams, console: Console) -> Job:
+    return Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
 
 
 def _write(found: Any, sources: list[dict[str, str]], params: ConvertParams, console: Console) -> None:
@@ -89,7 +100,14 @@ def _export(path: str, params: ConvertParams, console: Console) -> None:
     if form in vectors.FORMATS:
         _export_vectors(store.read(path, ("vectors",), command="convert"), str(form), params, console)
         return
-    form = tokenizers.named(str(params.out), params.to)
+    try:
+        form = tokenizers.named(str(params.out), params.to)
+    except UsageError:
+        held = store.read(path, ("tokenizer", "vectors"), command="convert")  # a damaged file is the first thing to say
+        if held.kind == "tokenizer":
+            raise
+        named = f"-o {params.out}: the name does not say the format"
+        raise UsageError(f"{named}; give --to {', '.join(vectors.FORMATS[:-1])} or {vectors.FORMATS[-1]}") from None
     if params.vectors_for:
         raise UsageError(f"--vectors-for: belongs to vectors; {form} is a format of tokenizers")
     _export_tokenizer(store.read(path, ("tokenizer",), command="convert"), form, str(params.out), console)
@@ -102,21 +120,23 @@ def _export_tokenizer(made: Any, form: str, out: str, console: Console) -> None:
 
     files, notes = write(made, form)
     if "" not in files:
-        if out == "-" or os.path.isfile(out):
-            raise UsageError(f"-o {out}: {form} writes a folder; give the name of one")
-        os.makedirs(out, exist_ok=True)
+        _folder(out, form)
     for name, blocks in files.items():
         _put(os.path.join(out, name) if name else out, blocks)
     for note in notes:
         console.say(note)
     n = int((np.diff(made.tokens.offsets) > 0).sum()) - (len(made.special_ids) if form == "tiktoken" else 0)
-    console.say(f"{out}: {n:,} tokens as {form}, {console.seconds:.1f} s")
+    console.say(f"{out}: {counted(n, 'token')} as {form}, {console.seconds:.1f} s")
 
 
 def _export_vectors(made: Any, form: str, params: ConvertParams, console: Console) -> None:
     from embcli.formats.vectors import chosen, write
 
     out = str(params.out)
+    if params.dtype and form != "safetensors":
+        raise UsageError(
+            f"--dtype: belongs to reading other files and to writing safetensors; {form} has one of its own"
+        )
     if params.vectors_for:
         if form == "fasttext-binary":
             raise UsageError("--vectors-for: writes text; give --to word2vec or --to glove")
@@ -125,13 +145,24 @@ def _export_vectors(made: Any, form: str, params: ConvertParams, console: Consol
         made, notes = chosen(made, lines_of(params.vectors_for))
         for note in notes:
             console.say(note)
-    blocks, size, notes = write(made, form)
+    files, size, notes = write(made, form, out, params.dtype, _job(params, console))
     for note in notes:  # first, since the writing may take its time
         console.say(note)
+    if "" not in files and not out.endswith(".tsv"):
+        _folder(out, form)
     _room(out, size)
-    _put(out, blocks)
+    for name, blocks in files.items():
+        _put(name or out, blocks)
     n, dim = made.vectors.shape
-    console.say(f"{out}: {n:,} words, {dim:,} dimensions as {form}, {console.seconds:.1f} s")
+    named = " and ".join(name or out for name in files)
+    console.say(f"{named}: {counted(n, 'word')}, {counted(dim, 'dimension')} as {form}, {console.seconds:.1f} s")
+
+
+def _folder(out: str, form: str) -> None:
+    """Make the folder that some formats are."""
+    if out == "-" or os.path.isfile(out):
+        raise UsageError(f"-o {out}: {form} writes a folder; give the name of one")
+    os.makedirs(out, exist_ok=True)
 
 
 def _room(out: str, size: int | None) -> None:

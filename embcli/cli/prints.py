@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embcli.cli.console import Console
 from embcli.job import Job
 from embcli.report.tables import Column, Table, render
+
+if TYPE_CHECKING:
+    from embcli.pipeline.shown import Shown
 
 
 def rendered(table: Table, console: Console, form: str = "table") -> str:
@@ -27,85 +30,51 @@ def show(table: Table, console: Console, form: str = "table") -> None:
     console.data(rendered(table, console, form))
 
 
+def show_answer(shown: Shown, console: Console) -> None:
+    """Print an answer: its tables with blank lines between them, or as JSON its objects, a line each."""
+    if console.json and shown.record is not None:
+        for record in shown.record():
+            console.data_json(dict(record))
+        return
+    for i, table in enumerate(shown.tables("jsonl" if console.json else "table")):
+        console.data("\n" if i and not console.json else "")
+        show(table, console)
+
+
 def encode_text(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print how one string is cut: a line a piece, with its bytes and, where --vocab is given, its id."""
-    if params.tokenizer:
-        _pieces(params, console)
-        return
-    from embcli.text.words import cut, cut_rule, join_known
+    from embcli.pipeline.printing import pieces
 
-    rule, words = cut_rule(params)
-    pieces = cut(params.text, rule)
-    if words and rule.phrases:
-        lines = params.text.split("\n")
-        pieces = [piece for line in lines for piece in join_known(cut(line, rule), words, rule.phrases)]
-    columns = [Column("piece"), Column("bytes")]
-    rows: list[list[Any]] = [[piece, piece.encode().hex(" ")] for piece in pieces]
-    if words:
-        from embcli.query.lookup import find
-
-        ids = find(words, set(pieces))
-        columns.append(Column("id", "right"))
-        rows = [[*row, ids.get(piece)] for piece, row in zip(pieces, rows, strict=True)]
-    show(Table("", columns, rows), console)
-
-
-def _pieces(params: Any, console: Console) -> None:
-    """Print the ids of one string: a line a token, with the bytes it spells and a mark where a piece begins."""
-    from embcli.text.bpe_encode import encode_text as encoded
-    from embcli.text.bpe_encode import read_tokenizer
-
-    view = read_tokenizer(params.tokenizer)
-    columns = [Column("piece", "right"), Column("id", "right"), Column("token"), Column("bytes")]
-    rows: list[list[Any]] = []
-    text = params.text.encode("utf-8", "surrogateescape")
-    for i, (_, ids) in enumerate(encoded(text, view, params.specials, params.errors), 1):
-        rows += [[i, at, view.readable(at), view.tokens.bytes_at(at).hex(" ")] for at in ids]
-    show(Table("", columns, rows), console)
+    show_answer(pieces(params), console)
 
 
 def train_explain(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print the first merges of the slow readable version, each with the pairs that came closest."""
-    from embcli.artifacts.schema import readable
-    from embcli.text.bpe_train import explain
+    from embcli.pipeline.printing import merges
 
-    columns = [Column("step", "right"), Column("left"), Column("right"), Column("token"), Column("id", "right")]
-    columns += [Column("count", "right"), Column("next best pairs")]
-    rows: list[list[Any]] = []
-    for i, (step, tokens) in enumerate(explain(inputs, params, job), 1):
-        a, b = (readable(tokens[at]) for at in step.pair)
-        others = sorted((pair for pair in step.counts if pair != step.pair), key=lambda p: (-step.counts[p], p))[:3]
-        near = ", ".join(f"{_edged(tokens[x])}+{_edged(tokens[y])} {step.counts[x, y]:,}" for x, y in others)
-        rows.append([i, a, b, readable(tokens[step.id]), step.id, step.count, near or None])
-    show(Table("", columns, rows), console)
+    show_answer(merges(inputs, params, job), console)
 
 
-def _edged(token: bytes) -> str:
-    """Return a token in readable form, in quotes if white space stands at an end of it."""
-    from embcli.artifacts.schema import readable
+def training_explain(inputs: list[str], params: Any, job: Job, console: Console) -> None:
+    """Print the first predictions of training, as tables or, with --json, an object a line."""
+    from embcli.pipeline.printing import predictions
 
-    shown = readable(token)
-    return shown if shown == shown.strip() else f"'{shown}'"
+    show_answer(predictions(inputs[0], params, job), console)
 
 
 def encode_count(inputs: list[str], params: Any, job: Job, console: Console) -> None:
     """Print how many tokens and types the text has, without writing ids."""
-    from embcli.text.words import count_only
+    from embcli.pipeline.printing import counted
 
-    stats = count_only(inputs, params, job)
+    shown = counted(inputs, params, job)
     if console.json:
-        console.data_json(stats)
+        show_answer(shown, console)
         return
-    if params.tokenizer:
-        for key in ("tokens", "types_used", "bytes_read", "bytes_per_token", "rows", "specials_found"):
-            console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")
-        return
-    for key in ("tokens_read", "types_read", "highest_count", "tokens_kept", "types_kept", "rows"):
-        console.data(f"{key.replace('_', ' ')}\t{stats[key]}\n")
-    if joined := stats.get("phrases"):
-        console.data(f"phrases\t{joined['phrases']}\nphrases joined\t{joined['joins']}\n")
+    for table in shown.tables("tsv"):
+        console.data("".join(f"{name}\t{n}\n" for name, n in table.rows))
     if params.phrases_top:
-        show(_phrases(stats, params.phrases_top), console)
+        (stats,) = shown.records()
+        show(_phrases(dict(stats), params.phrases_top), console)
 
 
 def encode_phrases(path: str, params: Any, console: Console) -> None:

@@ -16,7 +16,7 @@ from embcli.spec import InfoParams, NeighborsParams, as_utf8
 
 def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> None:
     """Print the nearest neighbors of each query, or the results of analogies."""
-    paths, queries = _split(inputs)
+    paths, queries = split_queries(inputs)
     limit_blas(1)  # before anything loads numpy
     if params.all:
         from embcli.cli.graph import write_graph
@@ -29,11 +29,17 @@ def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> N
         from embcli.pipeline.reports import lines_of
 
         queries += lines_of(params.words_from)
+    job = Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
+    if not queries and not params.centroid and not params.words_from:
+        from embcli.cli.prompt import prompt, wanted
+
+        if wanted(paths):
+            prompt(paths, params, job, short_names(paths), console)
+            return
     if not queries and not params.centroid:
         raise UsageError("no query: give a word or an expression such as 'king - man + woman', or --words-from FILE")
     from embcli.pipeline.reports import neighbors_report
 
-    job = Job(threads=params.threads or cores(), note=console.say, warn=console.warn)
     shown = neighbors_report(paths, queries, params, job, short_names(paths))
     form = "jsonl" if console.json else params.format
     if form != "table":
@@ -47,8 +53,8 @@ def neighbors(inputs: list[str], params: NeighborsParams, console: Console) -> N
         console.say(line)
 
 
-def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
-    """Return artifacts and queries: around --, else the first argument and the rest."""
+def split_queries(inputs: list[str], what: str = "queries") -> tuple[list[str], list[str]]:
+    """Return artifacts and queries: around --, else the first argument and the rest. ``what`` queries are called."""
     if "--" in inputs:
         at = inputs.index("--")
         paths, queries = inputs[:at], inputs[at + 1 :]
@@ -59,7 +65,7 @@ def _split(inputs: list[str]) -> tuple[list[str], list[str]]:
     if "--" not in inputs:
         for query in queries:
             if query.endswith(".npz") and os.path.isfile(query):
-                raise UsageError(f"{query} is a file: put -- between artifacts and queries, options before it")
+                raise UsageError(f"{query} is a file: put -- between artifacts and {what}, options before it")
     return paths, [as_utf8(query) for query in queries]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -78,7 +79,10 @@ def _place(step: Step, cluster: str | None, job: Job) -> Iterator[dict[str, Any]
 def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, printing: bool, console: Console) -> None:
     """Find usage errors before any input is read."""
     if common.out is None and not printing:
-        raise UsageError("missing option -o FILE (- is stdout)")
+        other = ""
+        if step.name == "attend" and not params.applies:
+            other = "; or give a model and --text TEXT to look at texts"
+        raise UsageError(f"missing option -o FILE (- is stdout){other}")
     if step.name == "encode" and params.text is not None and inputs:
         raise UsageError("--text: shows one string; leave the files out")
     if common.out is not None and _early(step, params):
@@ -99,6 +103,8 @@ def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, print
             if path == "-":
                 raise UsageError(f"--{name} -: give a file; stdout is for tables")
             keep_inputs(inputs, path, params, option=f"--{name}")
+            if common.out is not None and os.path.realpath(path) == os.path.realpath(common.out):
+                raise UsageError(f"--{name} {path}: -o writes the artifact there; give it a name of its own")
     if checkpoint := getattr(params, "checkpoint", None):
         keep_inputs(inputs, checkpoint, option="--checkpoint")  # it may replace what is resumed
     refuse_terminal(common.out)
@@ -140,9 +146,7 @@ def _printer(step: Step, params: Any, out: str | None) -> Any:
     if step.name == "bpe-train" and params.explain:
         return prints.train_explain
     if step.name in ("word2vec", "fasttext") and params.explain:
-        from embcli.cli.predictions import training_explain
-
-        return training_explain
+        return prints.training_explain
     if step.name == "encode" and params.phrases_top:
         return prints.encode_phrases
     if step.name == "cooc" and params.top:

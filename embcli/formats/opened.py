@@ -46,8 +46,17 @@ class Mapped:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def digest_of(path: str) -> str:
+    """Return sha256 of a file as it is."""
+    with opened(path) as file:
+        made = hashlib.sha256()
+        while block := file.read(1 << 20):
+            made.update(block)
+        return made.hexdigest()
+
+
 class Stream:
-    """The unpacked bytes of a file or of stdin from the beginning; ``digest`` is sha256 of those that were read.
+    """The unpacked bytes of a file or of stdin from the beginning; ``digest`` is sha256 of those that were ``used``.
 
     Raises InputError, as ``read`` does, where it cannot be read or what packs it is damaged.
     """
@@ -61,12 +70,15 @@ class Stream:
         room = bytearray(n)
         got = self._plain.fill(memoryview(room))
         del room[got:]
-        self._hash.update(room)
         return bytes(room)
+
+    def used(self, data: bytes | memoryview) -> None:
+        """Count the next bytes in, in the order in which they were read; more may have been read ahead."""
+        self._hash.update(data)
 
     @property
     def digest(self) -> str:
-        """Digest of what was read so far."""
+        """Digest of what was used so far."""
         return self._hash.hexdigest()
 
 

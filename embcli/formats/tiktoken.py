@@ -62,6 +62,20 @@ def read(name: str, data: bytes, pattern: str | None, special: Sequence[str]) ->
     return with_recovered(assembled(name, tokens, list(extra.values()), pattern, whole=True))
 
 
+def missing(made: Tokenizer) -> list[str]:
+    """Return a warning on ids below the highest that no token has, which are those of special tokens, if any."""
+    holes = np.flatnonzero(np.diff(made.tokens.offsets) == 0).tolist()
+    if not holes:
+        return []
+    named = ", ".join(f"{i:,}" for i in holes[:5]) + (", ..." if len(holes) > 5 else "")
+    one = len(holes) == 1
+    what = f"the id {named}" if one else f"{len(holes):,} ids ({named})"
+    return [
+        f"warning: no line has {what}, as a rank file lacks special tokens: {'it stays' if one else 'they stay'} "
+        f"empty; name {'it' if one else 'them'}, such as --special '<|endoftext|>={holes[0]}'"
+    ]
+
+
 def write(made: Any) -> tuple[Iterator[bytes], list[str]]:
     """Return a rank file in blocks, and what it cannot hold, for the person who converts.
 

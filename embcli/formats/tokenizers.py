@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from embcli.artifacts import identify
 from embcli.artifacts.schema import Tokenizer
 from embcli.errors import InputError, UsageError
 from embcli.formats import gpt2, tiktoken, tokenizer_json
+from embcli.formats.unknown import foreign
 from embcli.spec import ConvertParams
 
 #: how files begin that gzip, bzip2, xz, zstd and zip made
@@ -43,7 +45,8 @@ def read(path: str, params: ConvertParams) -> Found:
     if form == "gpt2":
         return _folder(os.path.dirname(path) or ".", params)
     if form == "tiktoken":
-        return Found(tiktoken.read(name, data, params.pattern, params.special), form, digests)
+        made = tiktoken.read(name, data, params.pattern, params.special)
+        return Found(made, form, digests, tiktoken.missing(made))
     made, notes = tokenizer_json.read(name, data, params.pattern, params.special)
     return Found(made, form, digests, notes)
 
@@ -84,8 +87,7 @@ def _guess(path: str, data: bytes) -> str:
         raise InputError(f"{path}: looks like a SentencePiece model; only byte-level BPE can be read yet")
     if data.startswith(_PACKED):
         raise InputError(f"{path}: is compressed; unpack it first (gunzip, bunzip2, xz -d, unzstd, unzip)")
-    what = "an empty file" if not data else "a web page" if head[:1] == b"<" else "no tokenizer file that is known"
-    raise InputError(f"{path}: looks like {what}; expected tokenizer.json, vocab.json with merges.txt, or a rank file")
+    raise foreign(path, data[: identify.HEAD], data[: identify.HEAD])
 
 
 def write(made: Any, form: str) -> tuple[dict[str, Iterable[bytes]], list[str]]:

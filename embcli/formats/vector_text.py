@@ -6,9 +6,9 @@ vector_shape.py; the way out: vector_text_write.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,35 +16,21 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
 from embcli.formats.opened import Stream
-from embcli.formats.vector_shape import BOM, NOT_FINITE, NUMBER, Shape, shape_of
+from embcli.formats.vector_lines import Part, compiled, plain
+from embcli.formats.vector_shape import BOM, NOT_FINITE, NUMBER, ends_with_number, shape_of
+from embcli.formats.vector_words import Taken, blanks, shown
+from embcli.job import Job, counted
 
 Table = NDArray[np.float32]
+Ints = NDArray[np.int64]
 #: bytes of text taken at a time, and a line may have at most
-_PIECE, _LONGEST = 1 << 23, 1 << 26
-#: lines parsed in one go
-_LINES = 1 << 16
-#: fields that a piece hands back at a time, at least
-_ODD = 1 << 12
-
-
-@dataclass
-class _Found:
-    """The words read so far, and what there is to say about lines that were left out or repaired."""
-
-    name: str
-    shape: Shape
-    errors: str | None
-    limit: int | None
-    words: list[bytes] = field(default_factory=list)
-    seen: set[bytes] = field(default_factory=set)
-    twice: int = 0
-    again: bytes = b""
-    repaired: int = 0
-    skipped: int = 0
+_PIECE, _LONGEST = 1 << 18, 1 << 26
+#: numbers that are parsed without compiled code, which would take longer to load
+_FEW = 1 << 19
 
 
 def read(
-    stream: Stream, name: str, form: str | None, errors: str | None, limit: int | None
+    stream: Stream, name: str, form: str | None, errors: str | None, limit: int | None, job: Job
 ) -> tuple[Vectors, list[str]]:
     """Return a file's vectors as an artifact whose arrays are made while it is written, and a list for notes.
 
@@ -52,173 +38,168 @@ def read(
     ----------
     form
         ``word2vec`` or ``fasttext`` (with a header), ``glove`` (without), None: by what the first lines look like.
-    errors
-        None and ``strict``: a word that is not UTF-8 stops; ``replace``: U+FFFD for what is bad; ``skip``: without the
-        word. ``strict`` also stops at what otherwise is only noted: another number of words than the header claims, and
-        words that are there twice (the first one counts).
-    limit
-        At most so many words are read.
+    errors, limit
+        See ``Taken``.
+    job
+        Its threads share the lines; the result does not depend on how many there are.
 
     The notes are complete when the artifact was written. Raises InputError, with the number of the line, for lines that
     are no word and as many numbers as there are dimensions, and numbers that are not finite.
     """
-    first = stream.read(_PIECE).removeprefix(BOM)
-    shape = shape_of(first, form, name)
-    found, notes = _Found(name, shape, errors, limit), list[str]()
+    first = beginning(stream)
+    shape = shape_of(first.removeprefix(BOM), form, name)
+    few = is_few(first, shape.dim, limit)
+    taken, notes = Taken(name, errors, limit, shape.claimed, few), list[str]()
+    lines = _Lines(name, shape.dim, shape.claimed is not None, False, few)
 
     def rows() -> Iterator[Table]:
-        yield from _tables(first, stream, found)
-        made.words, made.unigram = Words.of(found.words), np.zeros(len(found.words), np.int64)
-        made.stats["words"] = len(found.words)
-        notes.extend(_notes(found))
+        longer = list[str]()
+        yield from _kept(_parts(first, stream, lines, job), taken, shape.dim, longer)
+        finish(made, taken)
+        head = "no header" if shape.claimed is None else f"a header of {counted(shape.claimed, 'word')}"
+        notes.append(f"{head}, {counted(shape.dim, 'dimension')}")
+        notes.extend(taken.notes(_too_many(longer, shape.dim)))
+        notes.extend(blanks(made.words))
 
-    made = Vectors(
-        vectors=Blocks(np.float32, rows(), (shape.dim,)),
-        words=Words.of([]),
-        unigram=np.zeros(0, np.int64),
-        stats={"dim": shape.dim},
-        options={"dim": shape.dim},
-    )
+    made = unread(rows(), shape.dim)
     return made, notes
 
 
-def _notes(found: _Found) -> Iterator[str]:
-    """Yield what there is to say of a file that was read. Raises InputError if nothing was, or if it must be strict."""
-    n, claimed = len(found.words), found.shape.claimed
-    head = "no header" if claimed is None else f"a header of {claimed:,} words"
-    yield f"{head}, {found.shape.dim:,} dimensions"
-    if not n:
-        raise InputError(f"{found.name}: holds no vectors")
-    faults = []
-    rows = n + found.twice + found.skipped
-    if claimed is not None and rows != claimed and not (found.limit is not None and n == found.limit):
-        faults.append(f"its header claims {claimed:,} words, {rows:,} are there; all of them are kept")
-    if found.twice:
-        faults.append(f"{found.twice:,} words are there twice, such as {_shown(found.again)}; the first one is kept")
-    if faults and found.errors == "strict":
-        raise InputError(f"{found.name}: {'; '.join(faults)}, without --errors strict")
-    yield from (f"warning: {fault}" for fault in faults)
-    if found.repaired or found.skipped:
-        what = f"{found.repaired:,} have U+FFFD in them" if found.repaired else f"{found.skipped:,} were left out"
-        yield f"of the words that are not UTF-8, {what}"
+def unread(rows: Iterator[Table], dim: int) -> Vectors:
+    """Return an artifact whose rows are still to be read; ``finish`` gives it its words when they are."""
+    return Vectors(
+        vectors=Blocks(np.float32, rows, (dim,)),
+        words=Words.of([]),
+        unigram=np.zeros(0, np.int64),
+        stats={"dim": dim},
+        options={"dim": dim},
+    )
 
 
-def _shown(word: bytes) -> str:
-    return ascii(word.decode("utf-8", "replace"))[:40]
+def finish(made: Vectors, taken: Taken) -> None:
+    """Give an artifact the words that were read; how often they stood in a text is not known."""
+    made.words, made.unigram = taken.words(), np.zeros(len(taken), np.int64)
+    made.stats["words"] = len(taken)
 
 
-def _pieces(first: bytes, stream: Stream, name: str) -> Iterator[bytes]:
-    """Yield the text in pieces that end where a line ends."""
-    rest, block = b"", first
+def beginning(stream: Stream) -> bytes:
+    """Return the first lines of a text, two at least if it has as many."""
+    first = block = stream.read(_PIECE)
+    while len(block) == _PIECE and first.count(b"\n") < 2 and len(first) <= 2 * _LONGEST:
+        first += (block := stream.read(_PIECE))
+    return first
+
+
+def is_few(first: bytes, dim: int, limit: int | None) -> bool:
+    """Return whether a text, by its beginning, has so few numbers to be read that compiled code does not pay."""
+    return len(first) < _PIECE or (limit is not None and limit * dim <= _FEW)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """How the lines of a text are read: its name, dimensions, whether there is a header, words, and only a few."""
+
+    name: str
+    dim: int
+    header: bool
+    bare: bool
+    few: bool
+
+
+def bare_rows(first: bytes, stream: Stream, name: str, dim: int, few: bool, job: Job) -> Iterator[Table]:
+    """Yield the rows of a text of nothing but numbers, ``dim`` a line. Raises InputError for other lines."""
+    for part in _parts(first, stream, _Lines(name, dim, False, True, few), job):
+        if part.bad is not None:
+            raise _bad_line(name, part, dim)
+        yield part.rows
+
+
+def _pieces(first: bytes, stream: Stream, name: str) -> Iterator[tuple[bytes, int]]:
+    """Yield the text in pieces that end where a line ends, with the number of each one's first line."""
+    rest, block, line = b"", first, 1
     while block:
         cut = block.rfind(b"\n") + 1
         if cut:
-            yield rest + block[:cut]
-            rest = block[cut:]
+            piece, rest = rest + block[:cut], block[cut:]
+            yield piece, line
+            line += piece.count(b"\n")
         else:
             rest += block
         if len(rest) > _LONGEST:
             raise InputError(f"{name}: has a line of more than {_LONGEST:,} bytes, which is no vector")
         block = stream.read(_PIECE)
     if rest:
-        yield rest
+        yield rest, line
 
 
-def _tables(first: bytes, stream: Stream, found: _Found) -> Iterator[Table]:
-    """Yield the rows of the words that are kept, in blocks."""
-    line, header = 1, found.shape.claimed is not None
-    for piece in _pieces(first, stream, found.name):
-        text = np.frombuffer(piece, np.uint8)
-        stops = np.flatnonzero(text == 10)
-        ends = stops if len(stops) and stops[-1] == len(text) - 1 else np.append(stops, len(text))
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        at, header = int(header), False
-        while at < len(ends):
-            wanted = _LINES if found.limit is None else min(found.limit - len(found.words), _LINES)
-            if not wanted:
+def _parts(first: bytes, stream: Stream, lines: _Lines, job: Job) -> Iterator[Part]:
+    """Yield the lines of a text, parsed; with a header the first one is left out."""
+    parse = plain if lines.few else compiled
+
+    def work(piece: tuple[bytes, int]) -> Part:
+        return parse(*piece, lines.dim, lines.header and piece[1] == 1, lines.bare)
+
+    job = replace(job, threads=1) if lines.few else job
+    with closing(job.map(work, _pieces(first, stream, lines.name))) as parts:  # type: ignore[type-var]
+        for part in parts:
+            stream.used(part.text)
+            yield part
+
+
+def _kept(parts: Iterator[Part], taken: Taken, dim: int, longer: list[str]) -> Iterator[Table]:
+    """Yield the rows of the words that are kept. Raises InputError for a bad line before the limit is reached.
+
+    ``longer`` gets the lines that seem to have a number too many.
+    """
+    if not taken.room:
+        return
+    for part in parts:
+        at, stop = 0, len(part.starts) if part.bad is None else part.bad
+        text = np.frombuffer(part.text, np.uint8)
+        while at < stop:
+            rows = slice(at, min(at + taken.room, stop))
+            kept = taken.take(text, part.starts[rows], part.ends[rows], _line(part.numbers[rows]))
+            longer += _longer(part, rows)
+            yield part.rows[rows] if kept.all() else part.rows[rows][kept]
+            at = rows.stop
+            if not taken.room:
                 return
-            part = slice(at, at + wanted)
-            yield _rows(piece, text, starts[part], ends[part], line + at, found)
-            at += wanted
-        line += len(ends)
+        if part.bad is not None:
+            raise _bad_line(taken.name, part, dim, taken.claimed is not None)
 
 
-def _rows(
-    piece: bytes, text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64], line: int, found: _Found
-) -> Table:
-    """Return the rows of some lines, ``line`` the first one's number; their words are put into ``found``."""
-    full = np.flatnonzero(stops - starts > (text[np.minimum(stops - 1, len(text) - 1)] == 13))
-    full = full if len(full) < len(stops) else np.arange(len(stops))
-    from embcli.kernels import decimals as k  # compiled code, which other formats do without
-
-    starts, stops, numbers = starts[full], stops[full], full + line
-    dim = found.shape.dim
-    out, ends = np.empty((len(starts), dim), np.float32), np.empty(len(starts), np.int64)
-    odd, at = np.empty((max(_ODD, dim), 4), np.int64), 0
-    while at < len(starts):
-        at, n = k.read_rows(text, starts, stops, at, k.POWERS, out, ends, odd)
-        for row, column, start, stop in odd[:n].tolist():
-            value = nearest(piece[start:stop])
-            if value is None or not np.isfinite(value):
-                raise _bad_line(found, int(numbers[row]), piece[starts[row] : stops[row]], piece[start:stop])
-            out[row, column] = value
-    if len(ends) and ends.min() < 0:
-        row = int(np.argmax(ends < 0))
-        raise _bad_line(found, int(numbers[row]), piece[starts[row] : stops[row]], b"")
-    kept = [
-        row
-        for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-        if _keep(piece[start:end], found, numbers, row)
+def _longer(part: Part, rows: slice) -> list[str]:
+    """Return which lines have a word that ends with another number, and what that word is."""
+    starts, ends = part.starts[rows], part.ends[rows]
+    last = np.frombuffer(part.text, np.uint8)[np.maximum(ends - 1, 0)]  # few words end so: the others cost nothing
+    return [
+        f"line {part.numbers[rows][i]:,}, whose word is {shown(word)}"
+        for i in np.flatnonzero(((last >= 48) & (last < 58)) | (last == 46)).tolist()
+        if ends_with_number(word := part.text[starts[i] : ends[i]])
     ]
-    return out if len(kept) == len(out) else out[kept]
 
 
-def _keep(word: bytes, found: _Found, numbers: NDArray[np.int64], row: int) -> bool:
-    """Add a word to those found and return whether it counts."""
-    if not word:
-        raise InputError(f"{found.name}: line {numbers[row]:,}: no word stands before its numbers")
-    if not word.isascii():
-        try:
-            word.decode()
-        except UnicodeDecodeError:
-            if found.errors not in ("replace", "skip"):
-                raise InputError(
-                    f"{found.name}: line {numbers[row]:,}: the word {word[:40]!r} is not UTF-8; --errors replace "
-                    "or skip reads the file all the same"
-                ) from None
-            if found.errors == "skip":
-                found.skipped += 1
-                return False
-            word = word.decode("utf-8", "replace").encode()
-            found.repaired += 1
-    if word in found.seen:
-        found.twice += 1
-        found.again = found.again or word
-        return False
-    found.seen.add(word)
-    found.words.append(word)
-    return True
+def _too_many(longer: list[str], dim: int) -> list[str]:
+    """Return what is wrong with lines that have a number too many, if there are any."""
+    if not longer:
+        return []
+    what = "1 line has" if len(longer) == 1 else f"{len(longer):,} lines have"
+    return [f"{what} a number too many (more than {dim:,}), such as {longer[0]}"]
 
 
-def _bad_line(found: _Found, number: int, line: bytes, odd: bytes) -> InputError:
-    """Return what is wrong with a line."""
-    have, due = len(line.split()) - 1, found.shape.dim
-    what = f"{have:,} fields stand behind its first" if have != due else f"{_shown(odd)} is no finite number"
-    return InputError(f"{found.name}: line {number:,}: expected a word and {due:,} numbers, and {what}")
+def _line(numbers: Ints) -> Callable[[int], str]:
+    return lambda row: f"line {numbers[row]:,}"
 
 
-def nearest(text: bytes) -> np.float32 | None:
-    """Return the float32 nearest to a decimal number, ties to the even one; None if it is none. Exact, and slow."""
-    if NOT_FINITE.fullmatch(text):
-        return np.float32(float(text))
-    if not NUMBER.fullmatch(text):
-        return None
-    with np.errstate(over="ignore"):
-        guess = np.float32(float(text))
-        near = [guess, np.nextafter(guess, np.float32(-np.inf)), np.nextafter(guess, np.float32(np.inf))]
-    if not np.isfinite(guess) or len(text) > 400 or guess == 0:
-        return guess
-    exact = Fraction(text.decode())
-    finite = [x for x in near if np.isfinite(x)]
-    best: np.float32 = min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint32)) & 1))
-    return best
+def _bad_line(name: str, part: Part, dim: int, header: bool = False) -> InputError:
+    """Return what is wrong with a line; ``header`` says how many numbers there are to be."""
+    row = part.bad or 0
+    line = part.text[part.starts[row] : part.stops[row]]
+    have = len(line.split()) - (not part.bare)
+    due = counted(dim, "number") if part.bare else f"a word and {counted(dim, 'number')}"
+    due += ", as the header says" * header
+    found = f"{counted(have, 'field')} {'stands' if have == 1 else 'stand'} {'there' if part.bare else 'behind it'}"
+    if part.odd and have >= dim:
+        what = "finite number" if NOT_FINITE.fullmatch(part.odd) or NUMBER.fullmatch(part.odd) else "number"
+        found = f"{shown(part.odd)} is no {what}"
+    return InputError(f"{name}: line {part.numbers[row]:,}: expected {due}, and {found}")

@@ -77,8 +77,8 @@ def number(text, start, stop, powers):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_rows(text, starts, stops, first, powers, out, word_stops, odd):  # type: ignore[no-untyped-def]
-    """Read lines ``first`` on: a word, then as many numbers as ``out`` has columns.
+def read_rows(text, starts, stops, first, powers, bare, out, word_stops, odd):  # type: ignore[no-untyped-def]
+    """Read lines ``first`` on: a word (none if ``bare``), then as many numbers as ``out`` has columns.
 
     text : uint8.  starts, stops : int64, of each line, without its line end.
     out : float32 (lines, d), filled.  word_stops : int64, where each line's word ends; -1 where a line has not as many
@@ -100,7 +100,7 @@ def read_rows(text, starts, stops, first, powers, out, word_stops, odd):  # type
             stop = at
             while at > start and not _blank(text[at - 1]):
                 at -= 1
-            if at in (stop, start):
+            if at == stop or (at == start and (j > 0 or not bare)):
                 found, at = before, -1
                 break
             value, sure = number(text, at, stop, powers)
@@ -108,7 +108,12 @@ def read_rows(text, starts, stops, first, powers, out, word_stops, odd):  # type
             if not sure:
                 odd[found, 0], odd[found, 1], odd[found, 2], odd[found, 3] = line, j, at, stop
                 found += 1
-        if at > start:
+        if bare:
+            while at > start and _blank(text[at - 1]):
+                at -= 1
+            if at == start:
+                word_stops[line] = start
+        elif at > start:
             word_stops[line] = at - 1
     return len(starts), found
 
@@ -196,9 +201,10 @@ def _put_power(out, at, m, n, power):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def write_rows(words, offsets, first, rows, powers, out):  # type: ignore[no-untyped-def]
+def write_rows(words, offsets, first, rows, powers, blank, bare, out):  # type: ignore[no-untyped-def]
     """Write lines of a word and its numbers: words first, first + 1 ... with the rows of ``rows``; return the bytes.
 
+    ``blank`` stands before each number, but not at the beginning of a line if ``bare``.
     words, offsets : of the vocabulary.  rows : float32 (n, d), finite.  out : uint8, room for the words and 17 bytes a
     number and 1 a line.
     """
@@ -208,8 +214,10 @@ def write_rows(words, offsets, first, rows, powers, out):  # type: ignore[no-unt
             out[at] = words[j]
             at += 1
         for j in range(rows.shape[1]):
-            out[at] = _SPACE
-            at = put_number(out, at + 1, rows[i, j], powers)
+            if j > 0 or not bare:
+                out[at] = blank
+                at += 1
+            at = put_number(out, at, rows[i, j], powers)
         out[at] = 10
         at += 1
     return at

@@ -8,7 +8,19 @@ from typing import Any
 from embcli.artifacts.schema import Artifact, Model, Tokens, Vectors
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
-from embcli.spec import AttendParams
+from embcli.spec import AttendParams, fields
+
+#: options that mean nothing in training, and those that plain steps have no use for
+_APPLIED, _ADAM = ("top", "temperature", "top_k", "weights"), ("beta1", "beta2", "weight_decay")
+
+
+def _only_training(params: AttendParams) -> None:
+    """Raise UsageError for options that were given and would do nothing."""
+    for f in fields(AttendParams):
+        if f.name in params.given and f.name in _APPLIED:
+            raise UsageError(f"{f.flag}: is for looking at texts; training has no use for it, leave it out")
+        if f.name in params.given and f.name in _ADAM and params.optimizer == "sgd":
+            raise UsageError(f"{f.flag}: belongs to --optimizer adamw; plain steps (sgd) have no use for it")
 
 
 def attend(inputs: Sequence[Any], params: AttendParams, job: Job) -> Artifact:
@@ -21,6 +33,7 @@ def attend(inputs: Sequence[Any], params: AttendParams, job: Job) -> Artifact:
         if params.applies:
             name = given.path or "tokens"
             raise KindError(f"{name}: --text is for a model; train it: embcli attend {name} -o model.npz")
+        _only_training(params)
         from embcli.models.transformer_training import train
 
         return train(given, params, job)

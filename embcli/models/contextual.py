@@ -39,7 +39,7 @@ class Looked:
 
 def look(use: Reader, ids: Array, params: AttendParams) -> Looked:
     """Return what becomes of one text of T >= 0 tokens. Raises NumbersError if the numbers overflow."""
-    seen = use.see(ids)
+    seen = use.see(ids, params.weights is not False)
     assert seen.final is not None
     T, _d = seen.inputs.shape
     heads = use.config.heads
@@ -66,9 +66,9 @@ def predictions(use: Reader, final: Array, ids: Array, top: int) -> tuple[Array,
     predicts what stands there. Where the model gives none log P is 0. Ties go to the lower id.
     """
     T = len(ids)
-    top = min(top, use.config.vocabulary) if use.trained else 0
+    top = min(top, use.config.vocabulary) if use.predicts else 0
     log_prob = np.zeros(T)
-    if not use.trained or not T:
+    if not use.predicts or not T:
         return np.zeros((T, top), np.int32), np.zeros((T, top), np.float32), log_prob
     L = layers.log_softmax(transformer.scores(use.config, use.parameters, final).astype(np.float64))
     best = np.argsort(-L, axis=-1, kind="stable")[:, :top]
@@ -103,8 +103,8 @@ def contextual(artifact: Model | Vectors, params: AttendParams, job: Job) -> Con
     use = reader(artifact, params)
     check_layer(use, params)
     cuts = cut_texts(artifact, params, job)
-    check_length(use, max(len(each.ids) for each in cuts), job)
-    need_memory(use, cuts, job)
+    check_length(use, [len(each.ids) for each in cuts], job)
+    need_memory(use, cuts, job, params.weights is not False)
     found = list(job.map(lambda each: look(use, each.ids, params), cuts))
     return _context(use, cuts, found, params)
 
@@ -122,13 +122,13 @@ def _context(use: Reader, cuts: list[Cut], found: list[Looked], params: AttendPa
     ordered = {
         name: parts[name] for i in range(len(found)) for name in (f"states_{i}", f"weights_{i}") if name in parts
     }
-    trained = use.trained
+    predicts = use.predicts
     made = Context(
         ids=ids, text_offsets=offsets, words=Words.of(names), rows=np.asarray(use.rows[ids], np.float32), parts=ordered,
         states=found[0].states if one else None, weights=found[0].weights if one else None,
-        predicted=np.concatenate([each.predicted for each in found]) if trained else None,
-        probabilities=np.concatenate([each.probabilities for each in found]) if trained else None,
-        log_prob=np.concatenate([each.log_prob for each in found]) if trained else None,
+        predicted=np.concatenate([each.predicted for each in found]) if predicts else None,
+        probabilities=np.concatenate([each.probabilities for each in found]) if predicts else None,
+        log_prob=np.concatenate([each.log_prob for each in found]) if predicts else None,
         stats={"tokens": len(ids), "texts": len(cuts), "source": use.artifact.kind},
         text=dict(use.artifact.text), options=applied(use, params),
     )  # fmt: skip

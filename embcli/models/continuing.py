@@ -46,7 +46,7 @@ def continued(model: Model, params: AttendParams, job: Job) -> Iterator[tuple[st
     for number, each in enumerate(cuts, 1):
         if not len(each.ids):
             raise InputError(f"text {number}: {each.text!r} has no known token to begin with")
-    check_length(use, max(len(each.ids) for each in cuts) + params.sample - 1, job)
+    check_length(use, [len(each.ids) for each in cuts], job, params.sample - 1)
     for number, each in enumerate(cuts):
         ids, reading = each.ids.tolist(), Reading(use.config, use.parameters, len(each.ids) + params.sample)
         for place in range(params.sample):

@@ -98,6 +98,11 @@ class Batches:
         self._epoch, self._windows = -1, Windows(np.zeros(0, np.int64), np.zeros(1, np.int64))
         self.rows = Rows.empty(size * config.context)
 
+    def begin(self, cursor: tuple[int, int]) -> bool:
+        """Go to a window of an epoch; return whether there is one."""
+        self.cursor = cursor
+        return cursor[1] < len(self._of(cursor[0]))
+
     def next(self, step: int) -> Rows:
         """Return the batch of a step (from 0), in arrays that the next one uses again, and move on."""
         key, T = key_of(self.seed, step), self.config.context

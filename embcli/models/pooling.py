@@ -45,8 +45,8 @@ def text_vectors(artifact: Model | Vectors, params: AttendParams, job: Job) -> V
     use, how = reader(artifact, params), params.pool
     check_layer(use, params)
     cuts = cut_texts(artifact, params, job)
-    check_length(use, max(len(each.ids) for each in cuts), job)
-    need_memory(use, [max(cuts, key=lambda each: len(each.ids))], job)
+    check_length(use, [len(each.ids) for each in cuts], job)
+    need_memory(use, [max(cuts, key=lambda each: len(each.ids))], job, False)
 
     def work(each: Cut) -> NDArray[Any]:
         return pooled(_states(use, each, params.layer), how).astype(np.float32)
@@ -67,7 +67,7 @@ def text_vectors(artifact: Model | Vectors, params: AttendParams, job: Job) -> V
 def _states(use: Reader, each: Cut, layer: int | None) -> NDArray[Any]:
     if not use.trained:
         return np.asarray(use.rows[each.ids])
-    seen = use.see(each.ids)
+    seen = use.see(each.ids, False)
     found = seen.final if layer is None else [seen.inputs, *seen.states][layer]
     assert found is not None
     return found

@@ -17,6 +17,7 @@ from embcli.artifacts.schema import Model, Vectors
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
 from embcli.models import attention, positions, transformer
+from embcli.models.sound import config_of
 from embcli.models.texts import Cut
 from embcli.models.transformer import Config
 from embcli.spec import AttendParams, fields
@@ -51,10 +52,15 @@ class Reader:
             return transformer.mask_of(self.config, T)
         return attention.causal(T) if self.mask == "causal" else attention.unmasked(T)
 
-    def see(self, ids: Array) -> transformer.Seen:
-        """Return inputs, states, weights and final states of one text."""
+    @property
+    def predicts(self) -> bool:
+        """Whether its probabilities mean something: a model of next tokens must not see them."""
+        return self.trained and (self.config.masked or self.mask != "none")
+
+    def see(self, ids: Array, keep: bool = True) -> transformer.Seen:
+        """Return inputs, states, weights (if they are to be kept) and final states of one text."""
         if self.trained:
-            return transformer.forward(self.config, self.parameters, ids, self.mask_of(len(ids)))
+            return transformer.forward(self.config, self.parameters, ids, self.mask_of(len(ids)), keep)
         H = transformer.first_inputs(self.config, {"token_rows": self.rows}, ids)
         bias, Q = None, H
         at = np.arange(len(ids))
@@ -63,7 +69,7 @@ class Reader:
         if self.config.position == "alibi":
             bias = positions.alibi(at, 1)[0]
         mixed, weights = attention.attention(Q, Q, H, self.mask_of(len(ids)), bias)
-        return transformer.Seen(H, [mixed], [weights[None]], mixed)
+        return transformer.Seen(H, [mixed], [weights[None]] if keep else [], mixed)
 
 
 def reader(artifact: Model | Vectors, params: AttendParams) -> Reader:
@@ -76,9 +82,13 @@ def reader(artifact: Model | Vectors, params: AttendParams) -> Reader:
     """
     _check_options(artifact, params)
     if isinstance(artifact, Model):
-        config = Config.of(artifact.options or artifact.meta["options"], len(artifact.words))
+        config = config_of(artifact)
         parameters = {name: _sound(artifact, name) for name in artifact.parameters}
-        return Reader(artifact, config, parameters, parameters["token_rows"], params.mask)
+        use = Reader(artifact, config, parameters, parameters["token_rows"], params.mask)
+        if not use.predicts and (params.candidates or params.sample):
+            flag = "--candidates" if params.candidates else "--sample"
+            raise UsageError(f"--mask none: a state would see the token that it predicts; leave it or {flag} out")
+        return use
     rows = _sound(artifact, "vectors")
     position = params.position if "position" in params.given else "none"
     V, d = rows.shape
@@ -111,18 +121,24 @@ def _sound(artifact: Model | Vectors, name: str) -> Array:
     return np.asarray(store.member_of(artifact, name))
 
 
-def check_length(use: Reader, longest: int, job: Job) -> None:
+def check_length(use: Reader, sizes: Sequence[int], job: Job, more: int = 0) -> None:
     """Refuse texts longer than a learned table of positions; warn of those longer than the texts of training.
 
-    Raises InputError.
+    ``sizes`` are the tokens of each text, ``more`` how many are to be added. Raises UsageError or InputError.
     """
     context = use.config.context
-    if not use.trained or longest <= context:
+    long = [i for i, size in enumerate(sizes, 1) if size + more > context]
+    if not use.trained or not long:
         return
-    long = f"a text of {longest:,} tokens, and the model was trained with --context {context:,}"
+    first, size = long[0], sizes[long[0] - 1]
+    trained = f"the model was trained with --context {context:,}"
+    what = f"text {first} has {size:,} tokens"
     if use.config.position == "learned":
-        raise InputError(f"{long}, of which its learned positions are a table; give shorter texts")
-    job.warn(f"{long}; what lies beyond was never trained")
+        if more and size <= context:
+            raise UsageError(f"--sample {more + 1:,}: {what}, and learned positions end with {context:,} (--context)")
+        raise InputError(f"{what}, and {trained}, of which its learned positions are a table; cut or leave it out")
+    others = f" (and {len(long) - 1:,} more texts are longer)" if len(long) > 1 else ""
+    job.warn(f"{what}{f', {more:,} are added' if more else ''}, and {trained}{others}; beyond that it is untrained")
 
 
 def check_layer(use: Reader, params: AttendParams) -> None:
@@ -132,12 +148,12 @@ def check_layer(use: Reader, params: AttendParams) -> None:
         raise UsageError(f"--layer {params.layer}: there are layers 0 to {most}, 0 being what enters the first")
 
 
-def need_memory(use: Reader, cuts: Sequence[Cut], job: Job) -> None:
-    """Raise InputError if weights and states of all texts do not fit into memory."""
+def need_memory(use: Reader, cuts: Sequence[Cut], job: Job, weights: bool = True) -> None:
+    """Raise InputError if states, and weights if they are kept, of all texts do not fit into memory."""
     c = use.config
     sizes = [len(each.ids) for each in cuts]
     longest = max(sizes)
-    kept = sum(4 * T * (c.layers * c.heads * T + (c.layers + 3) * c.dim) for T in sizes)
+    kept = sum(4 * T * (c.layers * c.heads * T * weights + (c.layers + 3) * c.dim) for T in sizes)
     work = 4 * longest * (6 * c.heads * longest + 2 * c.ffn + 12 * c.dim + 4 * c.vocabulary * use.trained)
     job.need(kept + work * min(job.threads, len(cuts)), f"weights and states of {sum(sizes):,} tokens")
 

@@ -27,8 +27,8 @@ from embcli.text.tokenizer import View
 
 #: how the row that stands for a token to be guessed is written in texts
 MASK = "[MASK]"
-#: unknown words that are named in a note
-_NAMED = 8
+#: unknown words that are named in a note, and letters of each
+_NAMED, _LONG = 8, 40
 
 #: from many strings to the ids of each, and the words that have none
 Cutter = Callable[[Sequence[str]], tuple[list[list[int]], list[str]]]
@@ -78,11 +78,11 @@ def cut_texts(artifact: Model | Vectors, params: AttendParams, job: Job) -> list
     InputError : a text cannot be read or cut.
     """
     texts = given_texts(params)
-    V, model = len(artifact.words), isinstance(artifact, Model)
-    parts = [text.split(MASK) if model else [text] for text in texts]
+    V = len(artifact.words)
+    parts = [text.split(MASK) for text in texts]
     masked = any(len(each) > 1 for each in parts)
-    if masked and len(artifact.token_rows) == V:  # type: ignore[union-attr]
-        raise UsageError(f"{MASK}: {artifact.path or 'the model'} has no such row; it was not trained masked")
+    if masked and (not isinstance(artifact, Model) or len(artifact.token_rows) == V):
+        raise UsageError(f"{MASK}: {artifact.path or artifact.kind} has no such row; it was not trained masked")
     flat = [piece.removesuffix(" ") if i + 1 < len(each) else piece for each in parts for i, piece in enumerate(each)]
     ids, unknown = cutter(artifact, params)(flat)
     _remark(artifact, unknown, job)
@@ -172,8 +172,9 @@ def _remark(artifact: Model | Vectors, unknown: Sequence[str], job: Job) -> None
     distinct = list(dict.fromkeys(unknown))
     named = []
     for word in distinct[:_NAMED]:
-        near = suggest(artifact.words, word, 1)
-        named.append(f"{word!r}" + (f" (there is {near[0]!r})" if near else ""))
+        near = suggest(artifact.words, word, 1) if len(word) <= _LONG else []
+        short = word if len(word) <= _LONG else f"{word[:_LONG]}..."
+        named.append(f"{short!r}" + (f" (there is {near[0]!r})" if near else ""))
     more = f" and {len(distinct) - _NAMED:,} more" if len(distinct) > _NAMED else ""
     unk = artifact.text.get("unk")
     what = f"read as {unk!r}" if unk else "left out, as rare words were in training"

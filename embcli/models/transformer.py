@@ -39,12 +39,6 @@ class Config:
     output_bias: bool = False
     scale_embeddings: bool = True
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any], vocabulary: int) -> Config:
-        """Return the configuration that a model's recorded options describe."""
-        names = [name for name in cls.__dataclass_fields__ if name != "vocabulary"]
-        return cls(vocabulary, **{name: options[name] for name in names})
-
     @property
     def masked(self) -> bool:
         """Whether the objective is the masked one: then a [MASK] row stands behind the vocabulary."""
@@ -160,21 +154,25 @@ def mask_of(config: Config, T: int) -> attention.Mask:
     return attention.unmasked(T) if config.masked else attention.causal(T)
 
 
-def forward(config: Config, parameters: Parameters, ids: Array, mask: attention.Mask | None = None) -> Seen:
+def forward(
+    config: Config, parameters: Parameters, ids: Array, mask: attention.Mask | None = None, weights: bool = True
+) -> Seen:
     """Return everything that a model sees of one text; no dropout.
 
     Parameters
     ----------
     ids : int (T,), T >= 0; V is [MASK] in masked models.
     mask : bool (T, T); None is the model's own.
+    weights : whether those of every layer are kept.
     """
     mask = mask_of(config, len(ids)) if mask is None else mask
     seen = Seen(first_inputs(config, parameters, np.asarray(ids, np.int64)))
     H = seen.inputs
     for number in range(config.layers):
-        H, weights = block(config, layer_of(parameters, number), H, mask)
+        H, A = block(config, layer_of(parameters, number), H, mask)
         seen.states.append(H)
-        seen.weights.append(weights)
+        if weights:
+            seen.weights.append(A)
     seen.final = layers.layer_norm(H, parameters["final_gain"], parameters["final_bias"])
     return seen
 

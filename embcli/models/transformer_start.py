@@ -17,6 +17,7 @@ from embcli.artifacts.build import member_of
 from embcli.artifacts.schema import Model, Tokens, Vectors
 from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job
+from embcli.models import sound
 from embcli.models.lanes import lanes_of, windows_at_once
 from embcli.models.transformer import Config
 from embcli.models.workroom import Layout, Room
@@ -29,8 +30,6 @@ Array = NDArray[Any]
 _STREAM = 0x4154_5446
 #: standard deviation of fresh weights (Radford et al. 2019)
 _SPREAD = 0.02
-#: options that the configuration is made of
-SHAPE = tuple(name for name in Config.__dataclass_fields__ if name != "vocabulary")
 
 
 @dataclass
@@ -85,7 +84,7 @@ def completed(params: AttendParams, dim: int) -> AttendParams:
 
 def config_of(params: AttendParams, vocabulary: int) -> Config:
     """Return the configuration of completed options."""
-    return Config(vocabulary, **{name: getattr(params, name) for name in SHAPE})
+    return Config(vocabulary, **{name: getattr(params, name) for name in sound.SHAPE})
 
 
 def afresh(tokens: Tokens, params: AttendParams, job: Job) -> Start:
@@ -191,10 +190,11 @@ def resumed(tokens: Tokens, params: AttendParams, job: Job) -> Start:
     assert params.resume is not None
     old = store.read(params.resume, ("model",), command="attend")
     assert isinstance(old, Model)
-    name, meta, stats = old.path or params.resume, old.meta, old.stats
+    name, meta = old.path or params.resume, old.meta
     if [each["digest"] for each in meta["inputs"]] != [tokens.digest]:
         raise KindError(f"{name}: was trained on other tokens than {tokens.path or 'these'}")
-    params, seed = inherited(params, meta, name), int(meta["seed"])
+    sound.config_of(old)
+    params, seed = inherited(params, sound.options_of(old), name), int(meta["seed"])
     if (job.seed_given or job.seed) and job.seed != seed:
         raise UsageError(f"--seed {job.seed}: {name} was trained with {seed}; --resume goes on with that")
     job.seed = seed
@@ -207,15 +207,17 @@ def resumed(tokens: Tokens, params: AttendParams, job: Job) -> Start:
     config = config_of(params, len(tokens.words))
     need_memory(config, params, job)
     theta = np.concatenate([np.asarray(_checked(old, part)).reshape(-1) for part in old.parameters])
-    held = stats.get("heldout", {"steps": [], "loss": []})
+    stats = sound.progress_of(old)
+    held = stats["heldout"]
     progress = Progress(
         np.asarray(old.step_loss).tolist(), np.asarray(old.step_lr).tolist(), stats["tokens"], stats["targets"],
-        list(held["steps"]), list(held["loss"]), (int(stats["cursor"][0]), int(stats["cursor"][1])),
-        held.get("longer"),
+        list(held["steps"]), list(held["loss"]), stats["cursor"], held.get("longer"),
     )  # fmt: skip
     mean, square = (
         _checked(old, part) if params.optimizer == "adamw" else None for part in ("adam_mean", "adam_square")
     )
+    if square is not None and (square < 0).any():
+        raise sound.damaged(old, "adam_square holds negative numbers")
     return Start(params, config, dict(meta["options"]), theta, mean, square, progress)
 
 
@@ -226,9 +228,9 @@ def _checked(old: Model, name: str) -> Array:
     return np.array(member_of(old, name))
 
 
-def inherited(params: AttendParams, meta: dict[str, Any], name: str) -> AttendParams:
+def inherited(params: AttendParams, options: dict[str, Any], name: str) -> AttendParams:
     """Return the options of a file; those given besides must be the same. UsageError names the one that is not."""
-    options, found = meta["options"], {}
+    found = {}
     for f, value in recorded(params):
         if f.name == "vectors":
             if f.name in params.given:

@@ -12,7 +12,7 @@ import numpy as np
 
 from embcli.artifacts import provenance, store
 from embcli.artifacts.schema import Model, Tokens
-from embcli.errors import NumbersError
+from embcli.errors import InputError, NumbersError
 from embcli.job import Job
 from embcli.kernels.draws import key_of
 from embcli.models.lanes import Lanes, Rooms, mean_loss, windows_at_once
@@ -62,7 +62,8 @@ class Run:
             some = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
             job.note(f"{name}: has {some}, of which {params.heldout:g} is none: nothing is held out")
         self.batches = Batches(tokens, config, rows, params.batch, job.seed)
-        self.batches.cursor = start.progress.cursor
+        if not self.batches.begin(start.progress.cursor):
+            raise InputError(f"{params.resume}: damaged: its stats put the cursor behind the text; make the file again")
         self.held_rows = held
         self.held = HeldOut(tokens, config, held, job.seed) if len(held) else None
         rule = Rule(params.optimizer == "adamw", params.beta1, params.beta2, params.weight_decay, params.clip)
@@ -101,7 +102,8 @@ class Run:
         for step in range(done + 1, goal + 1):
             total += self._step(step)
             self.job.progress(step, self.planned, "steps")
-            heard = {"words": progress.tokens - before, "loss": total / (step - done), "lr": progress.lr[-1]}
+            heard: dict[str, Any] = {"words": progress.tokens - before, "loss": total / (step - done)}
+            heard |= {"lr": progress.lr[-1], "label": f"step {step:,} of {self.planned:,}"}
             self.job.epoch(event | heard)
         event |= {**heard, "finished": True}
         if self.held is not None and (goal % every == 0 or goal == self.planned):

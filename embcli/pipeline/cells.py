@@ -13,7 +13,8 @@ from typing import Any
 
 from embcli.artifacts.identify import show
 from embcli.errors import InputError, KindError, UsageError
-from embcli.pipeline.config import Experiment, StepEntry
+from embcli.pipeline.config import Experiment
+from embcli.pipeline.entries import StepEntry
 from embcli.pipeline.yamlfile import unknown, within
 from embcli.spec import Step, fields, make
 

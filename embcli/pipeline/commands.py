@@ -27,8 +27,10 @@ def report_command(report: Report, threads: int | None = None) -> str:
     """Return the command that prints one entry of the report."""
     options = [*_options(report.params), *(["--threads", str(threads)] if threads and _has_threads(report) else [])]
     paths = [_path(path) for path in report.paths]
-    if report.step.name == "neighbors":
-        return shlex.join(["embcli", "neighbors", *options, *paths, "--", *report.queries])
+    if report.step.writes and report.seed:
+        options += ["--seed", str(report.seed)]
+    if report.step.name in ("neighbors", "plot"):
+        return shlex.join(["embcli", report.step.name, *options, *paths, "--", *report.queries])
     return shlex.join(["embcli", report.step.name, *paths, *options])
 
 

@@ -16,6 +16,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from embcli import __version__
@@ -134,6 +135,17 @@ class Records:
             self._texts[name] = [*mark, digest]
             self._changed = True
         return digest
+
+
+def times(out: str) -> dict[tuple[str, str], float]:
+    """Return the seconds that artifacts took, by name and digest, as OUT/log.jsonl has them; the last time counts."""
+    found: dict[tuple[str, str], float] = {}
+    with suppress(OSError), open(os.path.join(out, "log.jsonl"), encoding="utf-8", errors="replace") as file:
+        for text in file:
+            with suppress(ValueError, KeyError, TypeError):
+                line = json.loads(text)
+                found[str(line["artifact"]), str(line["digest"])] = float(line["seconds"])
+    return found
 
 
 def _mark(found: os.stat_result) -> list[int]:

@@ -48,6 +48,8 @@ def work_out(path: str) -> Sheet:
 
 def _tables(found: Mapping[Any, Any]) -> Tables:
     values: dict[str, Any] = {}
+    if isinstance(found.get("words"), list) and "ids" in found:
+        found = {**found, "ids": _numbered(found["ids"], [str(word) for word in found["words"]])}
     for key, value in found.items():
         if key not in _READ:
             raise UsageError(unknown("table", key, (*_READ, "expect", "tolerance", "title")))
@@ -63,6 +65,15 @@ def _tables(found: Mapping[Any, Any]) -> Tables:
     if E is not None and words and len(words) != len(E):
         raise UsageError(f"words: {len(words)}, and E has {len(E)} rows")
     return Tables(**values)
+
+
+def _numbered(ids: Any, words: list[str]) -> Any:
+    """Return ids with the number of each word that stands there by its name."""
+    if isinstance(ids, list):
+        return [_numbered(each, words) for each in ids]
+    if isinstance(ids, str) and ids not in words:
+        raise UsageError(f"ids: {ids!r} is none of the words: {', '.join(words[:8])}")
+    return words.index(ids) if isinstance(ids, str) else ids
 
 
 def _number(value: Any, key: str) -> float:

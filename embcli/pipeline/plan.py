@@ -6,7 +6,7 @@ What is up to date is a question for ``freshness``; how grids unroll stands in `
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -14,28 +14,42 @@ from typing import Any
 from embcli.artifacts.identify import show
 from embcli.errors import UsageError
 from embcli.pipeline.cells import Build, builds_of, file_names, find, kinds_fit, owner, path_of
-from embcli.pipeline.config import Experiment, ReportEntry
+from embcli.pipeline.config import Experiment
+from embcli.pipeline.report_entries import ReportEntry
 from embcli.pipeline.yamlfile import unknown, within
 from embcli.spec import Step, fields, make
+
+#: options that name files which are read for a report, and leave no trace in artifacts
+_READ = ("words_from", "given_")
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """One entry of the report: of a gridded step all cells are inputs. ``files`` are artifacts that options name."""
+    """One entry of the report: of a gridded step all cells are inputs. ``files`` are artifacts that options name.
+
+    ``expect`` are records that it must hold, numbers within ``tolerance`` (see report/expected.py).
+    """
 
     title: str
     step: Step
     params: Any
+    seed: int
     inputs: tuple[Build | str, ...]
     queries: tuple[str, ...]
     files: tuple[Build, ...]
+    expect: tuple[Mapping[str, Any], ...] = ()
+    tolerance: float = 0.0
 
     def within(self, wanted: set[Build]) -> Report | None:
-        """Return the report on those of its artifacts that are wanted, None if there are none."""
+        """Return the report on those of its artifacts that are wanted, None if there are none.
+
+        One on some of its artifacts is expected to say nothing: it may lack what belongs to the others.
+        """
         inputs = tuple(each for each in self.inputs if isinstance(each, str) or each in wanted)
-        if not wanted.issuperset(self.files) or not any(isinstance(each, Build) for each in inputs):
+        artifacts = [each for each in (*inputs, *self.files) if isinstance(each, Build)]
+        if not wanted.issuperset(self.files) or not artifacts:
             return None
-        return replace(self, inputs=inputs)
+        return replace(self, inputs=inputs, expect=self.expect if len(inputs) == len(self.inputs) else ())
 
     @property
     def paths(self) -> list[str]:
@@ -92,7 +106,7 @@ def make_plan(experiment: Experiment) -> Plan:
         reports = []
         for i, entry in enumerate(experiment.reports, 1):
             with within(f"report {i}"):
-                reports.append(_report(experiment, entry, made))
+                reports.append(_report(experiment, entry, made, i))
         builds = tuple(build for name in made for build in made[name])
         _keep_inputs(builds)
         _keep_out(experiment.out, builds)
@@ -123,26 +137,32 @@ def _order(experiment: Experiment) -> list[str]:
     return done
 
 
-def _report(experiment: Experiment, entry: ReportEntry, made: dict[str, list[Build]]) -> Report:
-    """Return a report entry with its inputs and files found and its options checked."""
+def _report(experiment: Experiment, entry: ReportEntry, made: dict[str, list[Build]], place: int) -> Report:
+    """Return a report entry, the ``place``-th, with its inputs and files found and its options checked."""
     inputs = [each for text in entry.inputs for each in find(experiment, made, text).items]
     for each in inputs:
         kinds_fit(entry.step, each)
     options, files = dict(entry.options), list[Build]()
     for f in fields(entry.step.params):
-        if f.name in options and (f.opt.file or f.name == "words_from") and options[f.name] is not None:
+        if f.name in options and (f.opt.file or f.name in _READ) and options[f.name] is not None:
             value = options[f.name]
             texts = value if isinstance(value, (list, tuple)) else [value]
             found = [each for text in texts for each in find(experiment, made, text, f.flag).items]
             files += [each for each in found if isinstance(each, Build)]
             paths = [path_of(each) for each in found]
             options[f.name] = paths if f.repeatable or len(paths) != 1 else paths[0]
-    if entry.step.name == "eval":
-        options.setdefault("seed", experiment.seed)
+    seed = experiment.seed if entry.seed is None else entry.seed
+    if entry.step.name in ("eval", "plot"):
+        seed = options.setdefault("seed", seed)
+    if entry.step.name == "plot":
+        options["out"] = os.path.join(experiment.out, f"plot-{place}.svg")
     params = make(entry.step.params, options)
     if entry.step.name == "neighbors" and not (entry.queries or params.words_from or params.centroid):
         raise UsageError("no query: give 'queries:', 'words-from:' or 'centroid: true'")
-    return Report(entry.title, entry.step, params, tuple(inputs), entry.queries, tuple(files))
+    return Report(
+        entry.title, entry.step, params, int(seed), tuple(inputs), entry.queries, tuple(files), entry.expect,
+        entry.tolerance,
+    )  # fmt: skip
 
 
 def _keep_inputs(builds: Sequence[Build]) -> None:

@@ -6,13 +6,14 @@ The commands and the report of an experiment both come here, so that they answer
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from embcli.artifacts import store
 from embcli.errors import InputError, UsageError
 from embcli.job import Job
+from embcli.pipeline.shown import Shown
 from embcli.report.tables import Column, Table
 
 if TYPE_CHECKING:  # the commands that print need no plan
@@ -22,19 +23,6 @@ if TYPE_CHECKING:  # the commands that print need no plan
 SEARCHED = ("vectors", "counts", "model", "context")
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a report answers.
-
-    ``tables`` gives its tables for a form (``table``, ``tsv``, ``jsonl``); ``lost`` are lines about what was not
-    answered; ``notes`` are remarks that stand in tables for people and in no other form.
-    """
-
-    tables: Callable[[str], Sequence[Table]]
-    lost: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def neighbors_report(
     paths: Sequence[str], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]
 ) -> Shown:
@@ -42,11 +30,16 @@ def neighbors_report(
 
     Raises InputError if no artifact knows any of the queries, and what ``store.read`` and ``search`` raise.
     """
+    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
+    check_weight([artifact.kind for artifact in artifacts], params)
+    return answered(artifacts, queries, params, job, names)
+
+
+def answered(artifacts: Sequence[Any], queries: Sequence[str], params: Any, job: Job, names: Sequence[str]) -> Shown:
+    """Return the neighbors of queries in opened artifacts; see ``neighbors_report``."""
     from embcli.query.neighbors import exit_code, search
     from embcli.report.answers import answer_tables, unanswered
 
-    artifacts = [store.read(path, SEARCHED, command="neighbors") for path in paths]
-    check_weight([artifact.kind for artifact in artifacts], params)
     answers = search(artifacts, queries, params, job, names)
     lost = unanswered(answers, names)
     if exit_code(answers):
@@ -84,7 +77,7 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
     """Return what artifacts hold and how they were made, or counts of pairs."""
     from embcli.report.description import description_tables
 
-    tables: list[Table] = []
+    tables, records = list[Table](), list[Mapping[str, Any]]()
     for path, name in zip(paths, names, strict=True):
         members = store.verify(path) if params.verify else None
         artifact = store.read(path, command="info")
@@ -93,8 +86,10 @@ def info_report(paths: Sequence[str], params: Any, names: Sequence[str]) -> Show
         elif params.pair or params.top:
             tables.append(pair_table(artifact, params, name, name if len(paths) > 1 else ""))
         else:
-            tables += description_tables(description(path, artifact, members, params), name)
-    return Shown(lambda form: tables)
+            found = description(path, artifact, members, params)
+            tables += description_tables(found, name)
+            records.append({"artifact": name, "verified": params.verify, **found})
+    return Shown(lambda form: tables, record=(lambda: records) if records else None)
 
 
 def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str, Any]:
@@ -109,12 +104,18 @@ def description(path: str, artifact: Any, members: Any, params: Any) -> dict[str
 
 def pair_table(artifact: Any, params: Any, name: str, title: str = "") -> Table:
     """Return the counts of the pairs asked for, then the heaviest ones."""
-    from embcli.query.info import heaviest_pairs, pair_count
+    from embcli.query.info import heaviest_pairs, pair_count, pair_weights
 
-    rows = [pair_count(artifact, pair, name) for pair in params.pair]
+    pairs = [pair_count(artifact, pair, name) for pair in params.pair]
+    columns = [Column("word"), Column("context"), Column("count", "right", digits=".10g")]
+    if params.weight:
+        columns.append(Column(params.weight, "right", key="weight"))
+    rows: list[list[Any]] = [list(row) for row in pairs]
+    for row, weight in zip(rows, pair_weights(artifact, pairs, params), strict=False):
+        row.append(weight)
     if params.top:
-        rows += heaviest_pairs(artifact, params.top, name)
-    return Table(title, [Column("word"), Column("context"), Column("count", "right", digits=".10g")], rows)
+        rows += [[*row, *([None] if params.weight else [])] for row in heaviest_pairs(artifact, params.top, name)]
+    return Table(title, columns, rows)
 
 
 def ngram_table(artifact: Any, word: str, name: str) -> Table:
@@ -147,13 +148,50 @@ def lines_of(path: str) -> list[str]:
 
 
 def answer(report: Report, job: Job) -> Shown:
-    """Return what one entry of an experiment's report answers."""
+    """Return what one entry of an experiment's report answers, beside what it is expected to say."""
+    shown = _answer(report, job)
+    if not report.expect:
+        return shown
+    from embcli.report.expected import compare, comparison
+
+    compared = compare(list(shown.records()), report.expect, report.tolerance)
+    return replace(
+        shown,
+        tables=lambda form: [*shown.tables(form), comparison(compared)],
+        record=shown.records,
+        expected=(*shown.expected, *compared),
+    )
+
+
+def _answer(report: Report, job: Job) -> Shown:
     if report.step.name == "neighbors":
-        queries = [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
-        return neighbors_report(report.paths, queries, report.params, job, report.names)
+        return neighbors_report(report.paths, _queries(report), report.params, job, report.names)
     if report.step.name == "eval":
         return eval_report(report.paths, report.params, job, report.names)
-    return info_report(report.paths, report.params, report.names)
+    if report.step.name == "plot":
+        return _plotted(report, job)
+    if report.step.name == "info":
+        return info_report(report.paths, report.params, report.names)
+    from embcli.pipeline.printing import printed
+
+    return printed(report.step, report.paths, report.params, job)
+
+
+def _plotted(report: Report, job: Job) -> Shown:
+    """Return the picture of an entry in light and dark."""
+    from embcli.pipeline.pictures import picture
+
+    queries = _queries(report)
+    made = []
+    for theme in ("light", "dark"):
+        params = replace(report.params, theme=theme)
+        object.__setattr__(params, "given", report.params.given)
+        made.append(picture(report.paths, queries, params, job, report.names))
+    return Shown(lambda form: [], made[0].notes, pictures=(made[0].data, made[1].data))
+
+
+def _queries(report: Report) -> list[str]:
+    return [*report.queries, *(lines_of(report.params.words_from) if report.params.words_from else ())]
 
 
 def labelled(table: Table, /, **labels: Any) -> Table:

@@ -47,6 +47,13 @@ def read(path: str, settings: Sequence[str] = ()) -> dict[Any, Any]:
         return dict(_Substitution(values).of(loaded))
 
 
+def variable_names(path: str) -> list[str]:
+    """Return the names of an experiment file's variables; none where ``read`` will find a fault."""
+    loaded = _load(_text(path), path)
+    declared = loaded.get("vars") if isinstance(loaded, dict) else None
+    return list(declared) if isinstance(declared, dict) else []
+
+
 def mapping(path: str, what: str) -> dict[Any, Any]:
     """Return the mapping that a YAML file holds, without variables; ``what`` says what should be in it.
 

@@ -5,12 +5,13 @@ Nothing of the table's size is made: a block of rows is scaled, multiplied and d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embcli.artifacts.mapped import ahead, release
 from embcli.artifacts.schema import Vectors, Words
 from embcli.errors import InputError, KindError
 from embcli.query.lookup import heads
@@ -22,6 +23,12 @@ from embcli.query.topk import Floats, Ints, Scored, Sum
 ROWS = 8192
 #: numbers of a block, and of the pairs whose exact score is computed at a time
 NUMBERS = 1 << 20
+#: numbers looked at in one go by a few probes, and how many these are
+_NEAR, _FEW = 1 << 17, 16
+#: bytes before a block that are given back with it
+_AROUND = 1 << 19
+#: bytes of a table whose rows are given back after each look, and how many blocks are asked for ahead
+_LARGE, _AHEAD = 1 << 26, 4
 
 
 class DenseRows:
@@ -112,11 +119,14 @@ class DenseRows:
 
     def _sound(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         """Return the sum of rows of one or two tables. Raises InputError if it is not finite."""
-        first, *more = parts
-        block: NDArray[np.float32] = first + more[0] if more else first
+        block = _added(parts)
+        self._check(block)
+        return block
+
+    def _check(self, block: NDArray[np.float32]) -> None:
+        """Raise InputError if a block holds a number that is not finite."""
         if not np.isfinite(block.sum(dtype=np.float64)) and not np.isfinite(block).all():
             raise InputError(f"{self.name}: damaged: it holds numbers that are not finite; make the file again")
-        return block
 
     def spans(self, limit: int) -> Iterator[tuple[int, int]]:
         """Yield the blocks (start, stop) that cover the first ``limit`` rows; they depend on nothing else."""
@@ -155,14 +165,29 @@ class DenseRows:
         """Return rows start..stop, ready to be scored; composed ones too, apart from the others."""
         if start >= self.shape[0]:
             return DenseBlock(self._others[start - self.shape[0] : stop - self.shape[0]])
-        return DenseBlock(self.take(slice(start, stop)))
+        for table in self._tables:
+            ahead(table, start + _AHEAD * (stop - start), stop + _AHEAD * (stop - start))
+        return DenseBlock(_added([table[start:stop] for table in self._tables]), self._check)
+
+    def done(self, start: int, stop: int) -> None:
+        """Give the pages of rows start..stop back to the system, if the table is a large one."""
+        for table in self._tables:
+            if start < len(table) and table.nbytes >= _LARGE:
+                # the system maps pages around those that are touched, so some of the block before came back
+                release(table, max(start - _AROUND * len(table) // table.nbytes, 0), stop)
+
+
+def _added(parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the sum of rows of one or two tables."""
+    first, *more = parts
+    return first + more[0] if more else first
 
 
 class DenseBlock:
     """Some rows of a table: as they stand, (n, d), and once they are asked for at unit length."""
 
-    def __init__(self, raw: NDArray[np.float32]) -> None:
-        self.raw = raw
+    def __init__(self, raw: NDArray[np.float32], check: Callable[[NDArray[np.float32]], None] = lambda _: None) -> None:
+        self.raw, self._check = raw, check
         self._units: dict[bool, tuple[NDArray[np.floating], Ints]] = {}
 
     def score(self, probes: Floats, metric: str, fine: bool = False) -> Scored:
@@ -184,20 +209,49 @@ class DenseBlock:
 
     def _cosine(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
         """Return the cosines and their possible error: a sum of d float32 products is off by d times 6e-8 at most."""
+        slack = np.full((len(probes), 1), 1e-12 if fine else 1e-6 + 6e-8 * probes.shape[1])
+        norms = np.linalg.norm(probes, axis=1, keepdims=True)
+        units = probes / np.where(norms > 0, norms, 1)
+        if not fine and not self._units and len(probes) <= _FEW:
+            near = self._few(units.astype(np.float32))
+            if near is not None:
+                return near, slack
         if fine not in self._units:
+            self._check(self.raw)
             self._units[fine] = unit_rows(self.raw, np.float64 if fine else np.float32)
         rows, zero = self._units[fine]
-        norms = np.linalg.norm(probes, axis=1, keepdims=True)
-        near = (probes / np.where(norms > 0, norms, 1)).astype(rows.dtype) @ rows.T
+        near = units.astype(rows.dtype) @ rows.T
         near[:, zero] = -np.inf
-        return near, np.full((len(probes), 1), 1e-12 if fine else 1e-6 + 6e-8 * probes.shape[1])
+        return near, slack
+
+    def _few(self, units: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """Return the cosines of a few probes of unit length: one look at each row, while it is in the cache.
+
+        None if a square leaves the range of float32, a number is not finite, or the rows are float64.
+        """
+        n, dim = self.raw.shape
+        if self.raw.dtype != np.float32:
+            return None
+        squares, dots = np.empty(n, np.float32), np.empty((len(units), n), np.float32)
+        step = max(_NEAR // max(dim, 1), 1)
+        for at in range(0, n, step):
+            part = self.raw[at : at + step]
+            np.einsum("ij,ij->i", part, part, out=squares[at : at + step])
+            with np.errstate(over="ignore", invalid="ignore"):  # then a square is out of range, and none of it is used
+                np.matmul(units, part.T, out=dots[:, at : at + step])
+        if not _in_range(squares):
+            return None
+        dots /= np.sqrt(squares)
+        return dots
 
     def _dot(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
+        self._check(self.raw)
         raw = self.raw.astype(np.float64)
         most = np.sqrt((raw * raw).sum(1).max())
         return probes @ raw.T, 4e-16 * (raw.shape[1] + 4) * most * np.linalg.norm(probes, axis=1, keepdims=True)
 
     def _distance(self, probes: Floats, fine: bool) -> tuple[NDArray[np.floating], Floats]:
+        self._check(self.raw)
         raw = self.raw.astype(np.float64)
         lengths, own = (raw * raw).sum(1), (probes * probes).sum(1)[:, None]
         near = 2 * (probes @ raw.T) - lengths - own
@@ -210,12 +264,17 @@ def unit_rows(raw: NDArray[np.float32], dtype: type = np.float32) -> tuple[NDArr
     Squares of very long or short rows leave the range of float32; such blocks are scaled in float64.
     """
     squares = np.einsum("ij,ij->i", raw, raw)
-    if dtype is np.float32 and len(squares) and squares.min() > 1e-28 and squares.max() < 1e28:
+    if dtype is np.float32 and _in_range(squares):
         return raw / np.sqrt(squares)[:, None], np.zeros(0, np.int64)
     wide = raw.astype(np.float64)
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     wide /= np.where(norms > 0, norms, 1)
     return wide.astype(dtype), np.flatnonzero(norms[:, 0] == 0)
+
+
+def _in_range(squares: NDArray[np.floating]) -> bool:
+    """Return whether sums of squares, there is one at least, are as exact as float32 can be; none is NaN then."""
+    return bool(len(squares) and squares.min() > 1e-28 and squares.max() < 1e28)
 
 
 def exact_scores(rows: Floats, probes: Floats, metric: str) -> Floats:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from embcli.artifacts.schema import Artifact, Counts
 from embcli.errors import InputError, KindError, UsageError
 from embcli.job import Job
@@ -123,6 +125,8 @@ def evaluate(
                 f"{name}: its rows are documents, not words; run 'embcli svd {name} -o vectors.npz' and evaluate that"
             )
         space = open_space(artifact, NeighborsParams(table=params.table, weight=params.weight), name, job)
+        if params.rare is not None and (space.counts is None or not np.any(space.counts)):
+            raise KindError(f"--rare: {name} does not say how often its words are in a text; leave --rare out")
         _score(space, at, pairs, questions, params, job, found, lowered(artifact))
     scored = sum(s.scored for s in found.similarity) + sum(a.scored for a in found.analogies)
     if (pairs or questions) and not scored:
@@ -148,7 +152,10 @@ def _score(
     unseen = _unseen(space, lexicon, pairs, lower)
     made = sorted(set(unseen.values()))
     probes |= dict(zip(made, space.probes([((1,), (row,)) for row in made], True), strict=True))
-    found.similarity.extend(correlate(space, lexicon, probes, file, at, unseen) for file in pairs)
+    for each in pairs:
+        found.similarity.append(correlate(space, lexicon, probes, each, at, unseen))
+        if params.rare is not None:
+            found.similarity.append(correlate(space, lexicon, probes, each, at, unseen, params.rare))
     methods = ("add", "mul") if params.method == "both" else (params.method,)
     for file in questions:
         known = [i for i, quad in enumerate(file.quads) if all(lexicon.row(word) >= 0 for word in quad)]

@@ -182,6 +182,25 @@ def vocabulary(artifact: Artifact | None, name: str) -> Iterator[tuple[str, int]
     return zip(words, artifact.unigram.tolist(), strict=True)  # type: ignore[attr-defined]
 
 
+def pair_weights(artifact: Artifact | None, pairs: Sequence[tuple[str, str, float]], params: InfoParams) -> list[float]:
+    """Return the weight of each pair that ``pair_count`` returned: of its count, with the margins of all counts.
+
+    PMI is in nats; a pair that never met weighs 0. Raises InputError if the counts are damaged.
+    """
+    from embcli.counts import weighting
+
+    if not isinstance(artifact, Counts) or params.weight is None:
+        return []
+    rows = artifact.words if artifact.rows is None else heads(artifact.rows)
+    margins = weighting.marginals(artifact, params.cds, idf="plain" if params.weight == "tfidf" else None)
+    found = []
+    for word, context, n in pairs:
+        row, column = find(rows, [word])[word], find(artifact.words, [context])[context]
+        cell = weighting.Cells(row, np.ones(1, np.int64), np.array([column], np.int32), np.array([float(n)]))
+        found.append(float(weighting.weigh(cell, params.weight, margins)[0]) if n else 0.0)
+    return found
+
+
 def pair_count(artifact: Artifact | None, pair: str, name: str) -> tuple[str, str, float]:
     """Return (word, context, count) of a pair ``"word context"``; a pair that never met counts 0.
 

@@ -55,6 +55,18 @@ def find(words: Words, wanted: Iterable[str]) -> dict[str, int]:
     return found
 
 
+def starting_with(words: Words, beginning: str, most: int) -> list[str]:
+    """Return up to ``most`` words that begin so, in their order: the more frequent first where they are ordered so.
+
+    Time: a few passes over the offsets, and one over the words left for each further byte.
+    """
+    key = beginning.encode("utf-8", "surrogatepass")
+    rows = np.flatnonzero(np.diff(words.offsets) >= len(key))
+    for j, byte in enumerate(key):
+        rows = rows[words.data[words.offsets[rows] + j] == byte]
+    return words_at(words, rows[:most])
+
+
 def heads(labels: Words) -> Words:
     """Return what documents are called in queries: "doc17" of the label "doc17: hundreds of people", else all of it."""
     colons = np.flatnonzero(labels.data == ord(":"))
@@ -94,8 +106,10 @@ def suggest(words: Words, word: str, most: int = 3) -> list[str]:
 
     Case variants come first; then the words that take the fewest edits (a letter put in, left out, exchanged, or two
     neighbors swapped; capitals count as small letters), at most two, or one where the word has fewer than five letters.
-    Of equally distant words the more frequent comes first.
+    Of equally distant words the more frequent comes first. Of occurrences (``bank@1:3``) those of the word.
     """
+    if len(words) and "@" in words[0] and "@" not in word:
+        return [other for other in words if other.rpartition("@")[0] == word][:most]
     variants = case_variants(word)
     present = find(words, variants)
     near = [form for form in variants if form in present]

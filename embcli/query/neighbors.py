@@ -9,6 +9,7 @@ import numpy as np
 
 from embcli.artifacts.schema import Artifact
 from embcli.job import Job
+from embcli.query.approximate import Index, check
 from embcli.query.expression import Term
 from embcli.query.lookup import words_at
 from embcli.query.resolve import Resolved, Unknown, in_pieces, lowered, resolve
@@ -102,9 +103,11 @@ def search(
     Cosine scales the words of an expression to unit length before it adds them (3CosAdd); dot and euclidean add the
     rows as they stand. Cosines and 3CosMul scores are rounded to 6 decimals; equal scores are listed in the order of
     the vocabulary, the more frequent word first. A row of zeros has no direction: cosine never lists it.
-    ``restrict`` limits what is listed, not what may be asked.
+    ``restrict`` limits what is listed, not what may be asked. With ``index`` rows may be missed; a note says how many
     """
     params.check()
+    if params.index is not None:
+        check(params, len(artifacts))
     answers = []
     for at, artifact in enumerate(map(as_vectors, artifacts)):
         name = names[at] if at < len(names) else artifact.path or f"artifact {at + 1}"
@@ -115,7 +118,8 @@ def search(
             note = f"the mean of all {space.shape[0]:,} rows as they stand"
             found.insert(0, Resolved(CENTROID, (), (), (), (note,)))
         rows = "document" if space.counts is None else "word"
-        answers.append([replace(answer, rows=rows) for answer in _answers(space, at, found, params, job)])
+        index = Index(params.index, space, artifact.digest, params, job) if params.index is not None else None
+        answers.append([replace(answer, rows=rows) for answer in _answers(space, at, found, params, job, index)])
     return [answer for together in zip(*answers, strict=True) for answer in together]
 
 
@@ -134,8 +138,10 @@ def exit_code(answers: Sequence[Answer]) -> int:
     return int(bool(answers) and all(answer.unknown for answer in answers))
 
 
-def _answers(space: Space, at: int, asked: Sequence[Resolved], params: NeighborsParams, job: Job) -> list[Answer]:
-    """Return the answers of one space, in the order of the queries."""
+def _answers(
+    space: Space, at: int, asked: Sequence[Resolved], params: NeighborsParams, job: Job, index: Index | None
+) -> list[Answer]:
+    """Return the answers of one space, in the order of the queries; with an index approximate ones."""
     limit = min(params.restrict or space.shape[0], space.shape[0])
     k = min(params.top + max((len(one.rows) for one in asked), default=0), max(limit, 1))
     group = max(1, min(space.group, _KEPT // k))
@@ -143,7 +149,7 @@ def _answers(space: Space, at: int, asked: Sequence[Resolved], params: Neighbors
     for start in range(0, len(asked), group):
         part = asked[start : start + group]
         plans, excuses = _plans(space, part, params)
-        best = scan(plans, space, params.metric, limit, k, job)
+        best = index.search(plans, k) if index else scan(plans, space, params.metric, limit, k, job)
         lists = iter(_lists(space, best, params))
         for one, excuse in zip(part, excuses, strict=True):
             if excuse is None:

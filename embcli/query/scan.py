@@ -65,6 +65,7 @@ def _pass(plans: Sequence[Plan], space: Space, metric: str, limit: int, k: int, 
             floor = best.floor()[at : at + len(batch)]
             queries, rows, scores = candidates(_rounded(scored) if metric == "cosine" else scored, floor, k)
             parts.append((queries + at, rows + span[0], scores))
+        space.done(*span)
         queries, rows, scores = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return queries, rows, scores
 

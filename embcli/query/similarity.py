@@ -20,7 +20,8 @@ class SimilarityResult:
 
     ``artifact`` is its place among the artifacts. Of ``total`` pairs ``scored`` have both words, ``composed`` of them
     with a word that is not in the vocabulary and was composed of its n-grams. ``spearman`` and ``pearson`` are in
-    [-1, 1], None where they do not exist: fewer than two pairs, or all scores equal.
+    [-1, 1], None where they do not exist: fewer than two pairs, or all scores equal. ``section`` is empty, or ``rare``
+    for the pairs with a rare word.
     """
 
     artifact: int
@@ -30,28 +31,43 @@ class SimilarityResult:
     spearman: float | None
     pearson: float | None
     composed: int = 0
+    section: str = ""
+
+    @property
+    def label(self) -> str:
+        """The file and the section."""
+        return f"{self.file}, {self.section}" if self.section else self.file
 
 
 def correlate(
-    space: Space, lexicon: Lexicon, probes: Mapping[int, Any], pairs: Pairs, artifact: int, unseen: Mapping[str, int]
-) -> SimilarityResult:
+    space: Space, lexicon: Lexicon, probes: Mapping[int, Any], pairs: Pairs, artifact: int, unseen: Mapping[str, int],
+    rare: int | None = None,
+) -> SimilarityResult:  # fmt: skip
     """Return the SimilarityResult of one file: pairs with an unknown word are skipped, double pairs count twice.
 
     ``probes`` has the unit vector of every row that ``lexicon`` knows and of those of ``unseen``, words that were
-    composed, as ``space.probes`` makes it.
+    composed, as ``space.probes`` makes it. With ``rare`` only pairs count that have a word which the text has fewer
+    times, or not at all.
     """
 
     def row(word: str) -> int:
         return unseen.get(word, lexicon.row(word))
 
+    def count(row: int) -> int:
+        return int(space.counts[row]) if 0 <= row < len(space.counts) else 0
+
     rows = [(row(a), row(b)) for a, b in zip(pairs.lefts, pairs.rights, strict=True)]
-    known = [i for i, (a, b) in enumerate(rows) if a >= 0 and b >= 0]
+    asked = [i for i, (a, b) in enumerate(rows) if rare is None or min(count(a), count(b)) < rare]
+    known = [i for i in asked if min(rows[i]) >= 0]
     found = cosines(space, probes, [rows[i] for i in known])
     people = np.array(pairs.scores)[known]
     found = np.round(found, 6) + 0.0  # so that a tie is a tie, and a negative zero positive
     rank = pearson(ranks(people), ranks(found))
     composed = sum(pairs.lefts[i] in unseen or pairs.rights[i] in unseen for i in known)
-    return SimilarityResult(artifact, pairs.name, len(rows), len(known), rank, pearson(people, found), composed)
+    section = "" if rare is None else "rare"
+    return SimilarityResult(
+        artifact, pairs.name, len(asked), len(known), rank, pearson(people, found), composed, section
+    )
 
 
 def cosines(space: Space, probes: Mapping[int, Any], pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -63,6 +63,9 @@ class Space(Protocol):
     def block(self, start: int, stop: int) -> Block:
         """Return rows start..stop, ready to be scored."""
 
+    def done(self, start: int, stop: int) -> None:
+        """Give memory back that rows start..stop took, since they were scored."""
+
 
 def open_space(artifact: Artifact, params: NeighborsParams, name: str, job: Job) -> Space:
     """Return the rows of an artifact as a space to search.

@@ -111,6 +111,9 @@ class SparseRows:
         """Return rows start..stop, weighted."""
         return SparseBlock(self.cells(start, stop), self.shape[1])
 
+    def done(self, start: int, stop: int) -> None:
+        """Do nothing: cells are copies, and the arrays are released as they are read."""
+
     def cells(self, start: int, stop: int) -> Cells:
         """Return the weighted cells of rows start..stop. Raises InputError where a cell is not what it must be."""
         if self._margins is None:  # or they have looked at every cell

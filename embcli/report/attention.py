@@ -42,25 +42,34 @@ class Glossary:
     trained: bool
 
 
-def text_pieces(context: Context, glossary: Glossary, top: int) -> Iterator[Piece]:
-    """Yield the tables of the first texts: tokens with predictions, and weights where they fit a page."""
+def text_pieces(context: Context, glossary: Glossary, top: int, json: bool) -> Iterator[Piece]:
+    """Yield the tables of the first texts: tokens with predictions, and weights where they fit a page.
+
+    For ``json`` predictions are lists, and a record has the log P of each text.
+    """
     for text in range(min(context.texts, TEXTS)):
         if glossary.trained and glossary.masked:
             yield from _masks(context, glossary, text, top)
-        elif glossary.trained:
-            yield _tokens(context, glossary, text, top)
+        elif context.log_prob is not None:
+            yield _tokens(context, glossary, text, top, json)
+            if json:
+                yield _text(context, text)
         if context.texts == 1:
             yield from _weights(context, glossary, text)
 
 
-def remarks(context: Context) -> list[str]:
-    """Return what the tables leave out."""
+def remarks(context: Context, glossary: Glossary, written: bool, ranked: bool) -> list[str]:
+    """Return what the tables leave out; ``written`` says that a file has it, ``ranked`` that candidates were given."""
     found = []
+    if glossary.masked and int(np.max(context.ids, initial=0)) < len(glossary.words):
+        found.append(f"no [MASK] in the texts: nothing to {'rank' if ranked else 'predict'}")
+    if glossary.trained and context.log_prob is None:
+        found.append("--mask none: states see the tokens that they would predict, so there are no predictions")
     if context.texts > TEXTS:
         found.append(f"{context.texts:,} texts, tables of the first {TEXTS}; -o writes all")
     T = max(int(n) for n in np.diff(context.text_offsets[: TEXTS + 1]))
     layers, heads = context.text_at(0)[1].shape[:2]
-    if context.texts > 1 or T > SHORT or layers * heads > HEADS:
+    if layers and not written and (context.texts > 1 or T > SHORT or layers * heads > HEADS):
         found.append(
             f"weights are shown of a single text of up to {SHORT} tokens and {HEADS} heads; "
             "more go to --html, --svg, --tsv or -o"
@@ -76,13 +85,26 @@ def _title(context: Context, text: int, what: str) -> str:
     return what if context.texts == 1 else f"text {text + 1}: {what}"
 
 
-def _tokens(context: Context, glossary: Glossary, text: int, top: int) -> Piece:
+def _text(context: Context, text: int) -> Piece:
+    """Return the log P of a text given its first token, as a record."""
+    start, stop = _span(context, text)
+    total, places = float(np.asarray(context.log_prob[start:stop]).sum()), stop - start - 1
+    row = [stop - start, total if places > 0 else None, math.exp(min(-total / places, 700)) if places > 0 else None]
+    columns = [Column("tokens"), Column("log P", key="log_prob"), Column("perplexity")]
+    return Piece("text", {"text": text + 1}, Table("", columns, [row]))
+
+
+def _tokens(context: Context, glossary: Glossary, text: int, top: int, json: bool) -> Piece:
     """Return the tokens of a text, log P of each, and what the model expects behind it."""
     start, stop = _span(context, text)
     rows: list[list[Any]] = []
     for at in range(start, min(stop, start + LISTED)):
         logs = None if at == start else float(context.log_prob[at])
-        rows.append([at - start + 1, glossary.labels[at], logs, _expected(context, glossary, at, top)])
+        near = _expected(context, glossary, at, top)
+        told: Any = [{"word": word, "probability": p} for word, p in near]
+        if not json:
+            told = ", ".join(f"{_quoted(word)} {p:.3f}" for word, p in near)
+        rows.append([at - start + 1, glossary.labels[at], logs, told])
     total = float(np.asarray(context.log_prob[start:stop]).sum())
     notes = ["log P: of the token, given those before it, natural logarithm; next: what the model expects behind it"]
     if stop - start > 1:
@@ -100,9 +122,14 @@ def _tokens(context: Context, glossary: Glossary, text: int, top: int) -> Piece:
     )
 
 
-def _expected(context: Context, glossary: Glossary, at: int, top: int) -> str:
+def _expected(context: Context, glossary: Glossary, at: int, top: int) -> list[tuple[str, float]]:
     ids, shares = context.predicted[at, :top].tolist(), context.probabilities[at, :top].tolist()
-    return ", ".join(f"{glossary.words[i].strip()} {p:.3f}" for i, p in zip(ids, shares, strict=True))
+    return [(glossary.words[i].strip() or glossary.words[i], p) for i, p in zip(ids, shares, strict=True)]
+
+
+def _quoted(word: str) -> str:
+    """Return a token as it stands in a list: between quotes if it could be taken for a part of the list."""
+    return word if word.replace("'", "").replace("-", "").isalnum() else repr(word)
 
 
 def _masks(context: Context, glossary: Glossary, text: int, top: int) -> Iterator[Piece]:
@@ -128,9 +155,9 @@ def _weights(context: Context, glossary: Glossary, text: int) -> Iterator[Piece]
     for layer in range(layers):
         for head in range(heads):
             A = np.asarray(weights[layer, head], np.float64)
-            columns = [Column("from", key="from")]
+            columns = [Column("", "right", key="position"), Column("from")]
             columns += [Column(label, "right", key=f"{t}:{label}", digits=".2f") for t, label in enumerate(labels, 1)]
-            rows = [[label, *row] for label, row in zip(labels, A.tolist(), strict=True)]
+            rows = [[t, label, *row] for t, (label, row) in enumerate(zip(labels, A.tolist(), strict=True), 1)]
             what = f"weights of layer {layer + 1}, head {head + 1}" if glossary.trained else "weights, Q = K = V = H"
             last = layer == layers - 1 and head == heads - 1
             table = Table(_title(context, text, what), columns, rows, [_WEIGHTS] if last else [])

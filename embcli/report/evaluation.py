@@ -57,7 +57,11 @@ def _rules(found: Evaluation, params: EvalParams) -> list[str]:
     """Return the rules without which figures cannot be compared: vocabulary, case."""
     sizes = sorted(set(found.words))
     words = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    cut = f"the {words} most frequent words (--restrict)" if params.restrict else f"all {words} words"
+    cut = (
+        f"the {words} most frequent words (--restrict)"
+        if params.restrict
+        else f"all {words} word{'' if sizes == [1] else 's'}"
+    )
     case = "folded, the most frequent form counts" if params.case == "fold" else "exact"
     table = "" if params.table == "input" else f"; table: {params.table}"
     zeros = [f"{name}: {n:,}" for name, n in zip(found.names, found.zeros, strict=True) if n]
@@ -96,7 +100,7 @@ def _percent(value: float) -> str:
 
 def _similarity(found: Evaluation, params: EvalParams) -> Table:
     """Return the leaderboard of word similarity: Spearman's correlation and how many pairs it is of."""
-    files = _files(found.similarity)
+    files = list(dict.fromkeys(result.label for result in found.similarity))
     short = _short(files)
     columns = [Column("artifact")]
     numbers: list[list[float | None]] = [[] for _ in found.names]
@@ -106,16 +110,18 @@ def _similarity(found: Evaluation, params: EvalParams) -> Table:
     for result in found.similarity:
         numbers[result.artifact].append(result.spearman)
         pairs[result.artifact].append(f"{result.scored:,} of {result.total:,}")
-    fair = [_fair([r.scored for r in found.similarity if r.file == file]) for file in files]
+    fair = [_fair([r.scored for r in found.similarity if r.label == file]) for file in files]
     texts = _marked(numbers, [_four] * len(files), fair)
     rows = [
         [name, *(cell for both in zip(values, counts, strict=True) for cell in both)]
         for name, values, counts in zip(found.names, texts, pairs, strict=True)
     ]
     notes = [*_rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
+    if params.rare is not None:
+        notes.append(f"rare: pairs with a word that the text has fewer than {params.rare:,} times")
     if any(result.composed for result in found.similarity):
         parts = [
-            f"{r.composed:,} of {short[r.file]} in {found.names[r.artifact]}" for r in found.similarity if r.composed
+            f"{r.composed:,} of {short[r.label]} in {found.names[r.artifact]}" for r in found.similarity if r.composed
         ]
         notes.append(f"pairs with a word that is not in the vocabulary, composed of its n-grams: {', '.join(parts)}")
     return Table("Word similarity", columns, rows, notes)
@@ -247,9 +253,9 @@ def _figure_rows(found: Evaluation, params: EvalParams) -> Iterator[list[Any]]:
     for s in found.similarity:
         for measure, value in (("spearman", s.spearman), ("pearson", s.pearson)):
             name = found.names[s.artifact]
-            yield [name, s.file, "", measure, "cosine", value, s.scored, s.total, params.restrict]
+            yield [name, s.file, s.section, measure, "cosine", value, s.scored, s.total, params.restrict]
         if s.composed:
-            yield [name, s.file, "", "composed", "cosine", s.composed, s.scored, s.total, params.restrict]
+            yield [name, s.file, s.section, "composed", "cosine", s.composed, s.scored, s.total, params.restrict]
     for a in found.analogies:
         if a.part == "section" and not params.sections:
             continue

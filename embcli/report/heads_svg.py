@@ -39,6 +39,11 @@ def heads_svg(context: Context, labels: Sequence[str]) -> Iterator[str]:
     yield "</svg>\n"
 
 
+def tokens(n: int) -> str:
+    """Return how many tokens a text has, in words."""
+    return f"{n:,} token" if n == 1 else f"{n:,} tokens"
+
+
 def _block(weights: Any, labels: Sequence[str], number: int, top: float) -> tuple[Iterator[str], float, float]:
     """Return the panels of one text, and the width and height they take."""
     layers, heads, T = weights.shape[:3]
@@ -46,10 +51,11 @@ def _block(weights: Any, labels: Sequence[str], number: int, top: float) -> tupl
     named = 0 < T <= _LABELLED
     margin = max((len(label) for label in shown), default=0) * _CHAR + 8 if named else 8.0
     side = float(T * _CELL if named else min(_SIDE, max(T, 1) * _CELL))
-    wide, high = margin + side + _GAP, margin + side + _GAP + 14
+    named_by = 6.8 * len(f"layer {layers}, head {heads}")  # the name of a panel, bold
+    wide, high = margin + max(side, named_by) + _GAP, margin + side + _GAP + 14
 
     def draw() -> Iterator[str]:
-        yield f'<text class="head" x="10" y="{top + 12:.0f}">text {number}, {T} tokens</text>\n'
+        yield f'<text class="head" x="10" y="{top + 12:.0f}">text {number}, {tokens(T)}</text>\n'
         for layer in range(layers):
             for head in range(heads):
                 x, y = 10 + head * wide, top + 20 + layer * high

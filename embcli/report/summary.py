@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from embcli.job import counted
+
 
 def sentence(kind: str, meta: dict[str, Any]) -> str:
     """Return what was made, with the figures that a user checks first."""
     of = {"tokenizer": _tokenizer, "tokens": _tokens, "counts": _counts, "vectors": _vectors, "knn": _knn}
     return (of | {"model": _model, "context": _context})[kind](meta["stats"], meta["options"])
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun: 1 row, 2,000 rows."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def percent(part: float, whole: float) -> str:
@@ -72,6 +69,8 @@ def _vectors(stats: dict[str, Any], options: dict[str, Any]) -> str:
     if "objective" in stats:
         return _trained(stats, options)
     text = f"{counted(options['dim'], 'dimension')}"
+    if options.get("from_") and "words" in stats:
+        text = f"{counted(stats['words'], 'word')}, {text}"
     if "documents" in stats:
         text += f" of {counted(stats['documents'], 'document')} x {counted(stats['words'], 'word')}"
     if "explained" in stats:

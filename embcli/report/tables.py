@@ -83,7 +83,7 @@ def _tsv(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(value: Any, column: Column, encoding: str) -> str:
+def cell_text(value: Any, column: Column, encoding: str = "utf-8") -> str:
     """Return a cell as people read it."""
     if value is None:
         return ""
@@ -95,7 +95,7 @@ def _cell(value: Any, column: Column, encoding: str) -> str:
 def _plain(table: Table, encoding: str) -> str:
     """Return aligned text: blanks only, nothing that a log or a diff would stumble over."""
     indent = "  " if table.title else ""
-    cells = [[_cell(value, c, encoding) for value, c in zip(row, table.columns, strict=True)] for row in table.rows]
+    cells = [[cell_text(value, c, encoding) for value, c in zip(row, table.columns, strict=True)] for row in table.rows]
     heads = [shown(c.name, encoding) if c.name else "" for c in table.columns]
     lines = [shown(table.title, encoding)] if table.title else []
     widths = [max(width(text) for text in texts) for texts in zip(heads, *cells, strict=True)]
@@ -144,7 +144,7 @@ def _drawn(table: Table, columns: int, color: bool, encoding: str) -> str:
         drawn.add_column(head, justify="right" if c.align == "right" else "left", overflow="fold")
         before = c.group
     for row in table.rows:
-        drawn.add_row(*(Text(_cell(v, c, encoding)) for v, c in zip(row, table.columns, strict=True)))
+        drawn.add_row(*(Text(cell_text(v, c, encoding)) for v, c in zip(row, table.columns, strict=True)))
     out = io.StringIO()
     console = Console(
         file=out, width=columns, force_terminal=True, color_system="standard" if color else None, no_color=not color,

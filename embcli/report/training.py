@@ -35,18 +35,21 @@ def _loss(name: str, loss: float, row: Mapping[str, Any]) -> str:
 
 
 def _perplexity(loss: float) -> str:
-    return f"{math.exp(min(loss, 700)):,.4g}"
+    return f"{math.exp(loss):,.4g}" if loss <= 700 else "over 1e304"
 
 
 def epoch_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return epochs as a table, with a column for each file of --eval; the last one may still be running."""
+    """Return epochs as a table, with a column for each file of --eval; the last one may still be running.
+
+    A perplexity is that of held-out text where there is any. Narrow enough for a terminal of 80 columns.
+    """
     files = list(dict.fromkeys(name for row in rows for name in row["eval"]))
     held = any("heldout" in row for row in rows)
     first = rows[0] if rows else {}
     unit, measure = _names(first)
-    figures = [[measure, "perplexity"], *([["held out", "held out perplexity"]] if held else [])]
-    names = ["step" if "label" in first else "epoch", "done", f"{unit}/s", "rate"]
-    names += [name for pair in figures for name in (pair if first.get("perplexity") else pair[:1])]
+    names = ["step"] if "label" in first else ["epoch", "done"]
+    names += [f"{unit}/s", "rate", measure]
+    names += [*(["held out"] if held else []), *(["perplexity"] if first.get("perplexity") else [])]
     names += [*files, "elapsed", "left"]
     return Table("", [Column(name, "right") for name in names], [_cells(row, files, held) for row in rows])
 
@@ -65,14 +68,15 @@ def _cells(row: Mapping[str, Any], files: Sequence[str], held: bool) -> list[Any
     unit, measure = _names(row)
     loss, rate, speed, left = (row[key] for key in (measure, "lr", f"{unit}_per_second", "left"))
     place = str(row["label"]).removeprefix("step ") if "label" in row else f"{row['epoch']}/{row['epochs']}"
-    cells = [place, f"{100 * row['share']:.0f} %"]
-    cells += [human_count(speed) if speed else "", f"{rate:.4g}" if rate is not None else ""]
-    for value in (loss, *([row.get("heldout")] if held else [])):
-        cells.append(f"{value:.{_digits(row)}f}" if value is not None else "")
-        if row.get("perplexity"):
-            cells.append(_perplexity(value) if value is not None else "")
-    cells += [_figure(row["eval"][name]) if name in row["eval"] else "" for name in files]
-    return [*cells, human_time(row["seconds"]), human_time(left) if left is not None else ""]
+    cells: list[Any] = [place.replace(" of ", "/").replace(",", "")]
+    cells += [] if "label" in row else [f"{100 * row['share']:.0f} %"]
+    cells += [human_count(speed) if speed else None, f"{rate:.4g}" if rate is not None else None]
+    losses = [loss, *([row.get("heldout")] if held else [])]
+    cells += [f"{value:.{_digits(row)}f}" if value is not None else None for value in losses]
+    if row.get("perplexity"):
+        cells.append(_perplexity(losses[-1]) if losses[-1] is not None else None)
+    cells += [_figure(row["eval"][name]) if name in row["eval"] else None for name in files]
+    return [*cells, human_time(row["seconds"]), human_time(left) if left is not None else None]
 
 
 def _figure(value: float | None) -> str:

@@ -15,6 +15,8 @@ from embcli.spec.experiments import RunParams
 from embcli.spec.options import Field, Opt, Params, as_utf8, fields, make, parse_size, recorded
 from embcli.spec.outside import ROWS as _OUTSIDE
 from embcli.spec.outside import ConvertParams
+from embcli.spec.pictures import ROWS as _PICTURES
+from embcli.spec.pictures import PlotParams
 from embcli.spec.reports import ROWS as _REPORTS
 from embcli.spec.reports import EvalParams, InfoParams, NeighborsParams
 from embcli.spec.text import ROWS as _TEXT
@@ -25,7 +27,8 @@ from embcli.spec.vectors import ROWS as _VECTORS
 from embcli.spec.vectors import TransformParams
 
 STEPS: dict[str, Step] = {
-    step.name: step for step in (*_TEXT, *_COUNTS, *_TRAINED, *_ATTEND, *_VECTORS, *_OUTSIDE, *_REPORTS, *_EXPERIMENTS)
+    step.name: step
+    for step in (*_TEXT, *_COUNTS, *_TRAINED, *_ATTEND, *_VECTORS, *_OUTSIDE, *_REPORTS, *_PICTURES, *_EXPERIMENTS)
 }
 
 __all__ = [
@@ -47,6 +50,7 @@ __all__ = [
     "OnCluster",
     "Opt",
     "Params",
+    "PlotParams",
     "RunParams",
     "Step",
     "StepCommon",

@@ -51,6 +51,10 @@ class ApplyParams(Params):
         Opt("Write one text vector for each text: of its states, or of the rows of static vectors.", panel=PANEL),
     ] = None
     top: Annotated[int, Opt("Predictions and neighbors to show.", ("-k",), min=1, max=1000, panel=PANEL)] = 5
+    weights: Annotated[
+        bool | None,
+        Opt("Keep the weights of all heads: layers x heads x T^2 numbers of T tokens.", unset="yes", panel=PANEL),
+    ] = None
     candidates: Annotated[
         str | None,
         Opt("Rank these words, between commas, at each [MASK] or behind the text.", recorded=False, panel=PANEL),
@@ -108,11 +112,15 @@ class ApplyParams(Params):
             "--candidates": self.candidates, "--word": self.word, "--sample": self.sample,
             "--html": self.html, "--svg": self.svg, "--tsv": self.tsv, "--tokenizer": self.tokenizer,
         }  # fmt: skip
-        found = [flag for flag, value in asked.items() if value]
+        found = [flag for flag, value in asked.items() if value or (flag == "--candidates" and value is not None)]
         if self.given_ is not None and (found or self.applies):
             raise UsageError(f"--given: works out one file and nothing else; leave {(found or ['--text'])[0]} out")
         if found and not self.applies:
             raise UsageError(f"{found[0]}: looks at texts; give --text or --text-file too")
+        if self.candidates is not None and not self.candidates.replace(",", "").strip():
+            raise UsageError(f"--candidates {self.candidates!r}: names no word")
+        if self.weights is False and (self.html or self.svg or self.tsv):
+            raise UsageError("--no-weights: --html, --svg and --tsv show weights; leave one of the two out")
         if self.pool and self.sample:
             raise UsageError("--pool and --sample are two different things; leave one out")
         shown = [flag for flag in ("--candidates", "--word", "--html", "--svg", "--tsv") if asked[flag]]

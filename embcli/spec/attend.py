@@ -32,7 +32,7 @@ class AttendParams(ApplyParams):
     ] = "sinusoidal"
     objective: Annotated[
         Literal["causal", "masked"],
-        Opt("Predict the next token, or tokens behind a [MASK] (15 %: 80/10/10, Devlin et al. 2019)."),
+        Opt("Predict the next token, or masked ones (15 %, one at least of a row; 80/10/10, Devlin et al. 2019)."),
     ] = "causal"
     tie: Annotated[bool | None, Opt("Score with the token rows, not with a table of their own.", unset="tie")] = None
     output_bias: Annotated[bool, Opt("A bias for each word's score.")] = False

@@ -40,7 +40,8 @@ ROWS = (
         "Experiments",
         "Build an experiment written in YAML, step by step, and print its report.",
         "What is up to date, by the digests of inputs, options and version, is not built again. Paths are relative to "
-        "the YAML file. See experiments/quickstart.yaml.",
+        "the YAML file. What a report must say ('expect:') is compared with what it says; exit code 4 if it differs. "
+        "See experiments/quickstart.yaml and, for experiments that run others, experiments/worked/all.yaml.",
         ("embcli run experiments/quickstart.yaml --dry-run", "embcli run experiments/quickstart.yaml --only vectors"),
         metavar="YAML",
     ),

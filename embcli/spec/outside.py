@@ -8,7 +8,10 @@ from typing import Annotated, Literal
 from embcli.spec.common import Step
 from embcli.spec.options import Opt, Params
 
-Format = Literal["tokenizer-json", "gpt2", "tiktoken", "word2vec", "glove", "fasttext", "fasttext-binary"]
+Format = Literal[
+    "word2vec", "word2vec-binary", "glove", "fasttext", "fasttext-binary", "projector", "safetensors",
+    "tokenizer-json", "gpt2", "tiktoken",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +20,13 @@ class ConvertParams(Params):
 
     out: Annotated[
         str | None,
-        Opt("File to write (gpt2: a folder); - is stdout.", ("-o",), metavar="FILE", recorded=False, unset="required"),
+        Opt(
+            "File to write (gpt2, projector: a folder); - is stdout.",
+            ("-o",),
+            metavar="FILE",
+            recorded=False,
+            unset="required",
+        ),
     ] = None
     from_: Annotated[Format | None, Opt("Format of the input.", unset="by its content")] = None
     to: Annotated[
@@ -45,6 +54,17 @@ class ConvertParams(Params):
             unset="stop; of the rest only warn",
         ),
     ] = None
+    dtype: Annotated[
+        Literal["float32", "float16"] | None,
+        Opt(
+            "Keep vectors that are read as these numbers, or write them so to safetensors; what reads them computes in "
+            "float32.",
+            unset="float32; safetensors: as they are",
+        ),
+    ] = None
+    tensor: Annotated[
+        str | None, Opt("The table to read of a safetensors file.", metavar="NAME", unset="the one of words")
+    ] = None
     vectors_for: Annotated[
         str | None,
         Opt(
@@ -52,6 +72,10 @@ class ConvertParams(Params):
             metavar="FILE",
             recorded=False,
         ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        Opt("Worker threads; results do not depend on it.", min=1, max=1024, recorded=False, unset="all cores"),
     ] = None
 
 
@@ -66,7 +90,8 @@ ROWS = (
         "Read tokenizers and vectors of other programs, and write artifacts in their formats.",
         "An artifact (.npz) is written as --to says; any other file becomes an artifact. tokenizer-json: Hugging Face, "
         "byte-level BPE. gpt2: a folder with vocab.json and merges.txt. tiktoken: a file of ranks. word2vec, fasttext: "
-        "text with a header, .vec; glove: without. fasttext-binary: models with n-grams, .bin.",
+        "text with a header, .vec; glove: without. word2vec-binary: .bin. fasttext-binary: models with n-grams, .bin. "
+        "projector: vectors.tsv with metadata.tsv. safetensors: a table with its words, or a vocabulary beside.",
         ("embcli convert tokenizer.npz -o tokenizer.json", "embcli convert tokenizer.json -o same.npz"),
         metavar="FILE",
     ),

@@ -52,6 +52,15 @@ class NeighborsParams(Params):
             unset="none",
         ),
     ] = None
+    index: Annotated[
+        str | None,
+        Opt(
+            "Search approximately, through an index in FILE and FILE.json (usearch), which is made if it is not there.",
+            metavar="FILE",
+            recorded=False,
+            unset="exact search",
+        ),
+    ] = None
     threads: _Threads = None
     format: Annotated[Literal["table", "tsv", "jsonl"], Opt("How to print the result.", recorded=False)] = "table"
 
@@ -63,8 +72,8 @@ class NeighborsParams(Params):
             raise UsageError("--min-score: cannot be combined with --metric euclidean, where a lower number is nearer")
         if self.all != (self.out is not None):
             raise UsageError("--all writes an artifact: give --all and -o FILE together")
-        if self.all and (self.words_from or self.centroid or self.method == "mul"):
-            raise UsageError("--all: takes no queries; leave out --words-from, --centroid and --method mul")
+        if self.all and (self.words_from or self.centroid or self.method == "mul" or self.index):
+            raise UsageError("--all: takes no queries; leave out --words-from, --centroid, --method mul and --index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +108,15 @@ class EvalParams(Params):
     restrict: Annotated[
         int | None,
         Opt("Evaluate the N most frequent words only; other words are unknown.", min=1, metavar="N", unset="all"),
+    ] = None
+    rare: Annotated[
+        int | None,
+        Opt(
+            "Score pairs with a word that the text has fewer than N times on their own, too.",
+            min=1,
+            metavar="N",
+            unset="none",
+        ),
     ] = None
     case: Annotated[
         Literal["fold", "exact"],
@@ -138,6 +156,8 @@ class EvalParams(Params):
             )
         if (self.misses or self.sections or self.method != "add") and not self.analogies:
             raise UsageError("--misses, --sections and --method belong to --analogies; give --analogies FILE too")
+        if self.rare is not None and not self.similarity:
+            raise UsageError("--rare belongs to --similarity; give --similarity FILE too")
         if self.clusters == 1:
             raise UsageError("--clusters: expected at least 2, found 1")
 
@@ -150,11 +170,21 @@ class InfoParams(Params):
     rows: Annotated[int, Opt("First rows to show.", min=0, metavar="N")] = 5
     words: Annotated[bool, Opt("Print the whole vocabulary with counts (of a tokenizer: ids), as TSV.")] = False
     pair: Annotated[tuple[str, ...], Opt("Print the count of a pair 'word word' (counts).", metavar="PAIR")] = ()
+    weight: Annotated[
+        Literal["log", "tfidf", "pmi", "ppmi"] | None,
+        Opt("Print this weight of each --pair too.", unset="only the count"),
+    ] = None
+    cds: Annotated[float, Opt("Of PMI: exponent that smooths the context counts.", above=0, max=1)] = 0.75
     top: Annotated[int, Opt("Print this many of the heaviest pairs (counts).", min=0, metavar="N")] = 0
     ngrams: Annotated[
         tuple[str, ...],
         Opt("Print the character n-grams of a word, their hashes, rows and lengths (fastText).", metavar="WORD"),
     ] = ()
+
+    def check(self) -> None:
+        """Refuse weights of no pair."""
+        if self.weight and not self.pair:
+            raise UsageError(f"--weight {self.weight}: weighs pairs; give --pair too")
 
 
 ROWS = (

@@ -1,6 +1,6 @@
 """The main road beside its peers: encode, cooc and svd against the programs users have today, as whole processes.
 
-    GLOVE_BIN=folder PEER_PYTHON=python python experiments/bench/bench_road.py CORPUS [--rounds 3] [--threads 2]
+    GLOVE=folder PEER_PYTHON=python python experiments/bench/bench_road.py CORPUS [--rounds 3] [--threads 2]
 
 CORPUS is plain text; it is lower-cased and cut into words once, untimed, so that every program reads the same
 white-space separated words. Rounds alternate (A B C, A B C); figures are medians of wall seconds and the largest peak
@@ -49,12 +49,12 @@ class Bench:
 
     def __init__(self, folder: Path, words: Path, threads: str, env: dict[str, str]) -> None:
         self.folder, self.words, self.env = folder, str(words), env
-        self.glove, self.peer = os.environ.get("GLOVE_BIN", ""), os.environ.get("PEER_PYTHON", "")
+        self.glove, self.peer = os.environ.get("GLOVE", ""), os.environ.get("PEER_PYTHON", "")
         self.common = ["-q", "--threads", threads]
         cutting = ["--words", "--split", "whitespace", "--min-count", "10"]
         self.encode_words = [*EMBCLI, "encode", self.words, *cutting, *self.common]
         if not self.glove:
-            print("GLOVE_BIN is not set: no GloVe in these tables")
+            print("GLOVE is not set: no GloVe in these tables")
 
     def at(self, name: str) -> str:
         """Return the path of a file in the folder."""

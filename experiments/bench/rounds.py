@@ -98,13 +98,15 @@ class Run:
 def compare(title: str, runs: list[Run], rounds: int, env: dict[str, str]) -> None:
     """Run all programs in alternating rounds and print their table: medians, and the largest peak memory.
 
-    Ratios are medians of the round-by-round ratios of wall time to the first program.
+    Ratios are medians of the round-by-round ratios of wall time to the first program, and the lowest and highest.
     """
     for _ in range(rounds):
         for run in runs:
             run.once(env)
-    print(f"\n{title}\n{'program':24s} {'wall s':>8s} {'cpu s':>8s} {'times the first':>16s} {'peak MB':>8s}")
+    print(f"\n{title}\n{'program':24s} {'wall s':>8s} {'cpu s':>8s} {'times the first':>20s} {'peak MB':>8s}")
     for run in runs:
-        ratio = statistics.median(a / b for a, b in zip(run.wall, runs[0].wall, strict=True))
+        each = [a / b for a, b in zip(run.wall, runs[0].wall, strict=True)]
+        spread = f" ({min(each):.2f}-{max(each):.2f})" if rounds > 1 and run is not runs[0] else ""
+        ratio = f"{statistics.median(each):.2f}{spread}"
         wall, cpu = statistics.median(run.wall), statistics.median(run.cpu)
-        print(f"{run.name:24s} {wall:8.2f} {cpu:8.2f} {ratio:16.2f} {run.peak:8.0f}", flush=True)
+        print(f"{run.name:24s} {wall:8.2f} {cpu:8.2f} {ratio:>20s} {run.peak:8.0f}", flush=True)

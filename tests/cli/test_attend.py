@@ -15,7 +15,8 @@ from conftest import DATA, embcli, environment, failed, ok
 from embcli.artifacts import store
 from embcli.models import layers
 from embcli.models.packing import split
-from embcli.models.transformer import Config, forward, scores
+from embcli.models.sound import config_of
+from embcli.models.transformer import forward, scores
 
 _SMALL = "--layers 1 --heads 2 --dim 16 --context 64 --batch 16 --steps 8 --report 4"
 SMALL = tuple(_SMALL.split())
@@ -115,7 +116,7 @@ def test_held_out_rows_in_longer_windows(tmp_path: Path) -> None:
         longer = ("--position", position, "--context", "8", "--heldout", "0.2", "--heldout-context", "16")
         ran = ok("attend", tmp_path / "t.npz", *SMALL, *longer, "-o", tmp_path / "m.npz")
         model, text = store.read(str(tmp_path / "m.npz"), ("model",)), store.read(str(tmp_path / "t.npz"), ("tokens",))
-        config = Config.of(model.options, len(model.words))
+        config = config_of(model)
         losses: dict[int, list[float]] = {8: [], 16: []}
         for row in split(text, config, 0.2, 0)[1].tolist():
             start, stop = text.row_offsets[row : row + 2].tolist()

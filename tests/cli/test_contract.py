@@ -37,6 +37,8 @@ def test_every_command_has_help_with_all_options_and_two_examples(name: str) -> 
     assert len(step.examples) == 2
     for example in step.examples:
         assert f"embcli {name}" in example
+    end = "".join(f"Examples: {' '.join(step.examples)}".split())
+    assert "".join(text.split()).endswith(end)  # wrapped, but nothing else
 
 
 @pytest.mark.parametrize("name", STEPS)

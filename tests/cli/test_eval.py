@@ -49,6 +49,26 @@ def test_a_leaderboard_keeps_the_order(chain: Path) -> None:
     ]  # fmt: skip
 
 
+def test_rare_pairs_are_scored_on_their_own(chain: Path, tmp_path: Path) -> None:
+    """By the counts of the text: what a file of these pairs alone gives; common words are not among them."""
+    vectors = chain / "vectors.npz"
+    count = {
+        r[0]: int(r[1]) for r in map(str.split, ok("info", vectors, "--words").text.splitlines()) if r[1].isdigit()
+    }
+    lines = [line.split("\t") for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    pairs = [line for line in lines if line[0] in count and line[1] in count]
+    limit = sorted(min(count[a], count[b]) for a, b, *_ in pairs)[len(pairs) // 2]
+    rare = [line for line in pairs if min(count[line[0]], count[line[1]]) < limit]
+    assert 2 < len(rare) < len(pairs)
+    (tmp_path / "rare.tsv").write_text("".join("\t".join(line) + "\n" for line in rare), encoding="utf-8")
+    both = rows(ok("eval", vectors, "-s", PAIRS, "--rare", str(limit), "--format", "tsv").text)
+    alone = rows(ok("eval", vectors, "-s", tmp_path / "rare.tsv", "--format", "tsv").text)
+    found = {r["section"]: r for r in both if r["measure"] == "spearman"}
+    assert found["rare"]["value"] == alone[0]["value"] != found[""]["value"]
+    assert int(found["rare"]["scored"]) == len(rare)
+    assert f"fewer than {limit:,} times" in ok("eval", vectors, "-s", PAIRS, "--rare", str(limit)).text
+
+
 def test_figures_depend_neither_on_threads_nor_on_hashes(chain: Path) -> None:
     args = ("eval", chain / "vectors.npz", "-s", PAIRS, "-a", QUESTIONS, "--misses", "3", "--json")
     first = ok(*args, "--threads", "1", PYTHONHASHSEED="1").out
@@ -97,6 +117,7 @@ def test_stdin_and_compressed_files_equal_the_file(chain: Path, tmp_path: Path) 
         (("-s", QUESTIONS), 1, "give it to --analogies"),
         (("-s", "nowhere.tsv"), 1, "nowhere.tsv"),
         (("-s", PAIRS, "--misses", "2"), 2, "--analogies"),
+        (("-a", QUESTIONS, "--rare", "9"), 2, "--rare belongs to --similarity"),
         (("-a", QUESTIONS, "--restrict", "0"), 2, "--restrict"),
         (("-a", QUESTIONS, "--weight", "log"), 2, "--weight log"),
         (("-a", QUESTIONS, "-a", QUESTIONS), 2, "given twice"),

@@ -30,7 +30,7 @@ def loaded(args: list[str], cwd: Path = ROOT, **env: str) -> set[str]:
     "args",
     [["--help"], ["--version"], ["svd", "--help"], ["encode", "--help"], ["nonsense"], ["svd"], ["svd", "x.npz"],
      ["cooc", "x.npz", "-o", "y.npz", "--window", "0"], ["svd", "x.npz", "-o", "y.npz", "--weight", "tf"],
-     ["run", "--help"], ["run", "x.yaml", "--jobs", "0"]],
+     ["run", "--help"], ["run", "x.yaml", "--jobs", "0"], ["plot", "--help"], ["plot", "x.npz", "-o", "x.pdf"]],
     ids=" ".join,
 )  # fmt: skip
 def test_light_paths_load_nothing_heavy(args: list[str]) -> None:
@@ -51,6 +51,11 @@ def test_reports_load_neither_numba_nor_scipy(chain: Path, args: list[str]) -> N
     names = loaded(args, cwd=chain)
     assert "numpy" in names
     assert not names & {"numba", "scipy", "llvmlite", "matplotlib"}
+
+
+def test_a_page_is_made_without_matplotlib_or_scipy(chain: Path) -> None:
+    names = loaded(["plot", "vectors.npz", "--frequent", "9", "--html", "x.html"], cwd=chain)
+    assert not names & {"matplotlib", "sklearn", "scipy", "rich"}
 
 
 def test_a_run_that_is_up_to_date_loads_neither_numba_nor_scipy(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT, environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,3 +39,21 @@ def test_the_lines_of_numpy_load_words_and_vectors(chain: Path) -> None:
     ending = "print(words[0], vectors.shape == (len(words), 150), meta['step'])"
     done = subprocess.run([sys.executable, "-c", f"{code[1]}\n{ending}"], cwd=chain, capture_output=True, check=True)
     assert done.stdout.decode().split() == ["the", "True", "svd"]
+
+
+def test_the_artifacts_are_what_plain_numpy_sees(chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions of the page on plain NumPy are doctests, behind its five lines, in a folder with the artifacts."""
+    monkeypatch.chdir(chain)
+    page = README[README.index("## Artifacts for people with plain NumPy") : README.index("## The file format")]
+    names: dict[str, object] = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.S)[1], names)  # type: ignore[index]
+    sessions = re.findall(r"```pycon\n(.*?)```", page, re.S)
+    assert len(sessions) == 3
+    parser, runner, said = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False), list[str]()
+    for i, session in enumerate(sessions):
+        test = parser.get_doctest(session, names, f"session {i + 1}", "README.md", 0)
+        runner.run(test, out=said.append, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False) == doctest.TestResults(0, 14), "".join(said)
+    wrong = parser.get_doctest(sessions[0].replace("(3013, 150)", "(3013, 151)"), names, "wrong", "README.md", 0)
+    assert runner.run(wrong, out=said.append).failed == 1

@@ -1,4 +1,4 @@
-"""Oracle: the worked numbers of the sources, in experiments/worked/, each checked by ``attend --given`` itself."""
+"""Oracle: the worked numbers of the sources, in experiments/worked/by-hand/, checked by ``attend --given`` itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from embcli.errors import UsageError
 from embcli.pipeline.given import work_out
 from embcli.report.given import compared, given_json
 
-WORKED = sorted((ROOT / "experiments" / "worked").glob("*.yaml"))
+WORKED = sorted((ROOT / "experiments" / "worked" / "by-hand").glob("*.yaml"))
 
 
 def worked(tmp_path: Path, text: str) -> dict[str, np.ndarray]:
@@ -28,15 +28,15 @@ def test_every_worked_number_is_found(path: Path) -> None:
 
 
 def test_a_mismatch_fails_and_is_shown(tmp_path: Path) -> None:
-    text = (ROOT / "experiments" / "worked" / "step.yaml").read_text(encoding="utf-8")
+    text = (ROOT / "experiments" / "worked" / "by-hand" / "step.yaml").read_text(encoding="utf-8")
     (tmp_path / "wrong.yaml").write_text(text.replace("0.78", "0.79"), encoding="utf-8")
     ran = embcli("attend", "--given", tmp_path / "wrong.yaml")
     assert "NOT as expected" in ran.text and "E after[2]" in ran.text
-    failed(ran, 4, "E after[2] is [ 0.78, -0.06], expected [ 0.79, -0.06]")
+    failed(ran, 4, "E after[2] is [0.78, -0.06], expected [0.79, -0.06]")
 
 
 def test_the_command_prints_tables_and_json() -> None:
-    path = ROOT / "experiments" / "worked" / "causal.yaml"
+    path = ROOT / "experiments" / "worked" / "by-hand" / "causal.yaml"
     ran = ok("attend", "--given", path)
     assert "A: softmax of each row, within the mask (2 x 2)" in ran.text and "as expected" in ran.text
     found = json.loads(ok("attend", "--given", path, "--json").text)
@@ -85,6 +85,11 @@ def test_a_fixed_offset_is_a_linear_map_of_each_pair(tmp_path: Path) -> None:
     assert not np.allclose(P[:-2, 0] @ across, P[2:, 1])  # one pair says nothing about another
 
 
+def test_ids_may_be_names(tmp_path: Path) -> None:
+    tables = "E: [[1, 0], [0, 1], [1, 1]]\nwords: [a, b, c]\nids: "
+    assert (worked(tmp_path, tables + "[c, a]")["X"] == worked(tmp_path, tables + "[2, 0]")["X"]).all()
+
+
 def test_masks_of_both_conventions_and_none(tmp_path: Path) -> None:
     """user-reports A01, A03: which way round a mask is, and a row that may look nowhere."""
     tables = "scores: [[0, 5], [0, 0]]\nV: [[2, 0], [0, 4]]\nmask: "
@@ -110,6 +115,7 @@ def test_heads_of_neighboring_columns(tmp_path: Path) -> None:
         ("E: [[1, 0], [1]]", "E: expected numbers, in rows of equal length"),
         ("{E: [[1, 0]], ids: [1]}", "ids: rows of E are 0 to 0, found 1"),
         ("{E: [[1, 0]], idz: [0]}", "did you mean 'ids'"),
+        ("{E: [[1, 0]], words: [a], ids: [b]}", "ids: 'b' is none of the words: a"),
         ("{scores: [[0, 0], [0, 0]], mask: [[0, -1], [0, 0]]}", "mask: expected 1"),
         ("{scores: [[0, 0], [0, 0]], mask: left}", "mask: expected causal"),
         ("{E: [[1, 0, 1]], ids: [0], position: sinusoidal}", "its columns are pairs"),
@@ -127,7 +133,7 @@ def test_faults_are_one_line(tmp_path: Path, text: str, said: str) -> None:
 
 
 def test_usage_of_given(tmp_path: Path) -> None:
-    path = ROOT / "experiments" / "worked" / "causal.yaml"
+    path = ROOT / "experiments" / "worked" / "by-hand" / "causal.yaml"
     failed(embcli("attend", "x.npz", "--given", path), 2, "--given")
     failed(embcli("attend", "--given", path, "-o", tmp_path / "x.npz"), 2, "only print")
     failed(embcli("attend", "--given", path, "--text", "a"), 2, "--given")

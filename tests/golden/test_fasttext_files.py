@@ -17,6 +17,7 @@ from embcli.artifacts import provenance, store
 from embcli.errors import InputError
 from embcli.formats import fasttext_bin
 from embcli.formats.vectors import reading, write
+from embcli.job import Job
 from embcli.spec import ConvertParams, make
 
 WORDS, COUNTS, BUCKETS, DIM = ["the", "naïve", "</s>", "東京"], [9, 5, 4, 1], 50, 3
@@ -54,15 +55,15 @@ def imported(folder: Path, data: bytes, **options: Any) -> tuple[Path, Any, str]
     """Write a model and convert it as the command does: the artifact's file, the artifact, and the notes."""
     path, params = folder / "m.bin", make(ConvertParams, options)
     path.write_bytes(data)
-    with reading(str(path), "fasttext-binary", params) as found:
+    with reading(str(path), "fasttext-binary", params, Job()) as found:
         meta = provenance.compose("convert", params, 0, [], found.made) | {"inputs": found.sources}
         store.write(found.made, str(folder / "m.npz"), meta)
     return folder / "m.npz", store.read(str(folder / "m.npz")), "; ".join(found.notes)
 
 
 def exported(made: Any) -> bytes:
-    blocks, size, _ = write(made, "fasttext-binary")
-    data = b"".join(blocks)
+    files, size, _ = write(made, "fasttext-binary", "m.bin", None, Job())
+    data = b"".join(files[""])
     assert len(data) == size
     return data
 
@@ -133,7 +134,7 @@ def test_refused_by_name(said: str, tmp_path: Path) -> None:
     path = tmp_path / "m.bin"
     path.write_bytes(REFUSED[said])
     params = make(ConvertParams, {})
-    with pytest.raises(InputError) as e, reading(str(path), "fasttext-binary", params):
+    with pytest.raises(InputError) as e, reading(str(path), "fasttext-binary", params, Job()):
         pass
     assert said in str(e.value) and str(e.value).startswith(f"{path}: ") and str(e.value).isprintable()
 
@@ -146,7 +147,7 @@ def test_cut_off_anywhere(mark: bool, tmp_path: Path) -> None:
         path.write_bytes(whole[:size])
         with (
             pytest.raises(InputError, match=r"m\.bin: damaged: "),
-            reading(str(path), "fasttext-binary", make(ConvertParams, {})),
+            reading(str(path), "fasttext-binary", make(ConvertParams, {}), Job()),
         ):
             pass
 
@@ -224,6 +225,15 @@ def test_zeros_for_words_of_a_list_that_have_nothing(npz: Path, chain: Path, tmp
     ran = embcli("convert", chain / "vectors.npz", "--vectors-for", tmp_path / "words", "-o", tmp_path / "o.vec")
     failed(ran, 1, "none of 1 words", "(5,000 characters)")
     assert len(ran.talk) < 400
+
+
+def test_lists_of_words_are_folded_as_the_text_was(chain: Path, tmp_path: Path) -> None:
+    """As queries of neighbors are; the words keep the spelling of the list."""
+    (tmp_path / "words").write_text("king\nKing\nQUEEN\n", encoding="utf-8")
+    ran = ok("convert", chain / "vectors.npz", "--vectors-for", tmp_path / "words", "-o", "-")
+    rows = [line.split(" ", 1) for line in ran.text.splitlines()[1:]]
+    assert [row[0] for row in rows] == ["king", "King", "QUEEN"] and rows[0][1] == rows[1][1] != rows[2][1]
+    assert "2 of 3 words are looked up in lower case" in ran.talk
 
 
 def test_no_ngrams_means_no_buckets(tmp_path: Path) -> None:

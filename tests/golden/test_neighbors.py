@@ -242,3 +242,16 @@ def test_several_artifacts_answer_side_by_side() -> None:
     assert [(a.query, a.artifact, bool(a.results)) for a in answers] == [
         ("king", 0, True), ("king", 1, False), ("cats", 0, False), ("cats", 1, True),
     ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
+def test_rows_at_the_end_of_float32_are_searched_without_a_warning(metric: str) -> None:
+    """As the same rows at a size that squares fit in; the sums of the first look leave float32."""
+    rows = {"a": (3e38, 3e38), "b": (3e38, -3e38), "c": (1, 2), "d": (2e38, 3e38)}
+    (answer,) = ask(vectors(rows), "a", metric=metric)
+    small = {word: tuple(x / 1e38 for x in row) for word, row in rows.items()}
+    (expected,) = ask(vectors(small), "a", metric=metric)
+    assert [line.word for line in answer.results] == [line.word for line in expected.results] == ["d", "c", "b"]
+    if metric == "cosine":
+        assert listed(answer) == listed(expected) == {"d": 0.980581, "c": 0.948683, "b": 0.0}

@@ -6,17 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embcli.formats.vector_text import nearest
+from embcli.formats.decimal import nearest
+from embcli.formats.vector_lines import compiled, plain
 from embcli.kernels import decimals as k
 
 
 def written(rows: np.ndarray) -> list[list[str]]:
     out = np.empty(len(rows) * (17 * rows.shape[1] + 2), np.uint8)
     words, offsets = np.full(len(rows), ord("w"), np.uint8), np.arange(len(rows) + 1)
-    n = k.write_rows(words, offsets, 0, rows, k.POWERS, out)
+    n = k.write_rows(words, offsets, 0, rows, k.POWERS, 32, False, out)
     return [line.split(" ")[1:] for line in out[:n].tobytes().decode().splitlines()]
 
 
@@ -28,7 +29,7 @@ def read(fields: list[str]) -> tuple[np.ndarray, np.ndarray]:
         np.zeros(1, np.int64),
         np.zeros((len(fields), 4), np.int64),
     )
-    line, n = k.read_rows(text, np.zeros(1, np.int64), np.array([len(text)]), 0, k.POWERS, out, stops, odd)
+    line, n = k.read_rows(text, np.zeros(1, np.int64), np.array([len(text)]), 0, k.POWERS, False, out, stops, odd)
     assert line == 1
     back = np.zeros(len(fields), np.bool_)
     back[odd[:n, 1]] = True
@@ -94,3 +95,30 @@ def test_no_number(text: str) -> None:
 def test_spellings(text: str) -> None:
     found, back = read([text])
     assert not back[0] and found[0] == np.float32(float(text))
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ["1", "-0.5", "1e-45", "3.4028235e38", "1e39", "nan", "x", "1.000000059604644775390625", "."]
+            )
+            | st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr)
+            | st.decimals(allow_nan=False, allow_infinity=False, places=9).map(str),
+            min_size=1,
+            max_size=5,
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from([" ", "  ", "\t", " \r", "\x0b"]),
+    st.booleans(),
+)
+def test_few_lines_are_parsed_plainly_to_the_same_bits(lines: list[list[str]], blank: str, bare: bool) -> None:
+    """Up to the first bad line, which is the same one."""
+    text = "\n".join(blank.join(line) + blank * (i % 2) for i, line in enumerate(lines)).encode()
+    a, b = (parse(text, 1, 2, False, bare) for parse in (compiled, plain))
+    assert a.bad == b.bad and a.odd == b.odd and a.numbers.tolist() == b.numbers.tolist()
+    stop = len(a.starts) if a.bad is None else a.bad
+    assert a.ends[:stop].tolist() == b.ends[:stop].tolist() and a.rows[:stop].tobytes() == b.rows[:stop].tobytes()

@@ -6,14 +6,18 @@ import base64
 import re
 import struct
 import zlib
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 from embcli.artifacts.schema import Context, Words
+from embcli.report import heads_png as pixel_heads
 from embcli.report.heads_html import heads_html
 from embcli.report.heads_svg import heads_svg
 from embcli.report.png import data_uri, opacities, png
+from embcli.spec import PlotParams
 
 
 def chunks(data: bytes) -> dict[bytes, bytes]:
@@ -74,3 +78,45 @@ def test_512_tokens_and_36_heads_stay_small() -> None:
         first = pixels(base64.b64decode(sources[0].partition(",")[2]))
         assert first.shape == (512, 512) and (first == opacities(np.asarray(made.weights[0, 0]))).all()
     assert page.count("<span>") == 512 and picture.count("<text") < 50  # labels only where they can be read
+
+
+@pytest.mark.parametrize("T", [1, 2, 6, 41])
+def test_names_of_panels_neither_meet_nor_leave_the_picture(T: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    boxes, edge = names_of_panels(T, monkeypatch)
+    assert len(boxes) == 24 and not cut_or_met(boxes, edge)
+    if T < 6:
+        monkeypatch.setattr(pixel_heads, "_BOLD", 0.03)
+        assert cut_or_met(*names_of_panels(T, monkeypatch))
+
+
+def names_of_panels(T: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[float, float, float]], float]:
+    """Return bottom, left and right of the names of the panels of a picture, in rows, and its right edge."""
+    kept: list[Any] = []
+    monkeypatch.setattr(pixel_heads, "saved", lambda made, form: bytes(kept.append(made) or 0))
+    made, labels = context(T, layers=2, heads=12)
+    pixel_heads.heads_png(made, labels, PlotParams(out="x.png"), "Weights")
+    (figure,) = kept
+    boxes = sorted(
+        (text.get_window_extent().y0, text.get_window_extent().x0, text.get_window_extent().x1)
+        for text in figure.axes[0].texts
+        if text.get_text().startswith("layer")
+    )
+    return boxes, figure.bbox.x1
+
+
+def cut_or_met(boxes: list[tuple[float, float, float]], edge: float) -> bool:
+    """Return whether a name leaves the picture or comes close to the next one of its row."""
+    met = any(low == again and left < right + 5 for (low, _, right), (again, left, _) in pairwise(boxes))
+    return met or max(right for _, _, right in boxes) >= edge
+
+
+@pytest.mark.parametrize("T", [1, 2, 6, 41])
+def test_names_of_panels_in_an_svg_have_room(T: int) -> None:
+    made, labels = context(T, layers=2, heads=12)
+    svg = "".join(heads_svg(made, labels))
+    assert ("text 1, 1 token<" if T == 1 else f"text 1, {T} tokens<") in svg
+    across = [float(x) for x in re.findall(r"translate\(([\d.]+) [\d.]+\)\"><text class=\"head\"", svg)][:12]
+    assert min(np.diff(across)) > 6.7 * len("layer 2, head 12")  # a letter of 11 px is 6.6 wide
+    width = float(re.findall(r'width="(\d+)"', svg)[0])
+    assert across[-1] + 6.7 * len("layer 2, head 12") < width

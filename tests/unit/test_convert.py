@@ -84,7 +84,7 @@ REFUSED = {
     "is compressed; unpack it first": gzip.compress(b"x"),
     "an empty file": b"",
     "looks like a SentencePiece model": b"\n\x0e\n\x05<unk>\x15\x00",
-    "no tokenizer file that is known": b"hello there",
+    "looks like text; expected vectors": b"hello there",
 }
 
 
@@ -206,3 +206,16 @@ def test_an_id_without_a_token_survives(tmp_path: Path) -> None:
     ok("convert", saved(made, tmp_path), "-o", tmp_path / "t.json")
     back = tokenizer_json.read("x", (tmp_path / "t.json").read_bytes(), None)[0]
     assert back.tokens.offsets.tolist() == made.tokens.offsets.tolist()
+
+
+def test_ids_that_a_rank_file_leaves_out_are_said(tmp_path: Path) -> None:
+    """The special tokens 256 and 257 lie among the others; when they are named there is nothing to say."""
+    (tmp_path / "t.tiktoken").write_bytes(RANKS)
+    said = ok("convert", tmp_path / "t.tiktoken", "--pattern", "gpt2", "-o", tmp_path / "a.npz").talk
+    assert "warning: no line has 2 ids (256, 257), as a" in said and "such as --special '<|endoftext|>=256'" in said
+    special = ["--special", "<s>=256"]
+    said = ok("convert", tmp_path / "t.tiktoken", "--pattern", "gpt2", *special, "-o", tmp_path / "b.npz").talk
+    assert "warning: no line has the id 257, as a" in said
+    special += ["--special", "<pad>=257"]
+    said = ok("convert", tmp_path / "t.tiktoken", "--pattern", "gpt2", *special, "-o", tmp_path / "c.npz").talk
+    assert "warning" not in said

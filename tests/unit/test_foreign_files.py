@@ -27,7 +27,7 @@ FOREIGN: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "it is an empty file); the command that should have written it failed"),
     "text": ("naïve 東京\n".encode(), "looks like text); make one with 'embcli encode"),
     "text cut within a character": ("東".encode() * 30_000, "looks like text"),
-    "html": (b"<html><body>404</body></html>", "looks like text"),
+    "html": (b"<html><body>404</body></html>", "it is a web page"),
     "gzip": (gzip.compress(b"a"), "compressed by gzip"),
     "xz": (b"\xfd7zXZ\x00...", "compressed by xz"),
     "npy": (npy(np.zeros(3)), "a single NumPy array (.npy)"),

@@ -14,8 +14,11 @@ import pytest
 from samples import meta_of, python, save, starts, tokens
 
 from embcli.artifacts import checks, store
-from embcli.artifacts.schema import Blocks, Words
+from embcli.artifacts.schema import Blocks, Vectors, Words
 from embcli.errors import InputError
+from embcli.job import Job
+from embcli.query.space import open_space
+from embcli.spec import NeighborsParams, make
 
 
 def resident() -> int:
@@ -137,3 +140,25 @@ def test_reading_loads_no_heavy_module(tmp_path: Path) -> None:
     assert (out, err) == (b"[]\n", b"")
     process = python("-c", "import zipfile\n" + code, str(tmp_path / "a.npz"))
     assert b"'zipfile'" in process.communicate(timeout=60)[0]
+
+
+def test_a_search_holds_blocks_of_a_large_table_only(tmp_path: Path) -> None:
+    """240 MB in a hole of a file, and as many pages given back; another test here sees what is touched."""
+    block, n = np.zeros((1 << 9, 3000), np.float32), 40 << 9
+    made = Vectors(
+        vectors=Blocks(np.float32, (block for _ in range(40)), (3000,)),
+        words=Words.of(f"w{i}" for i in range(n)),
+        unigram=np.zeros(n, np.int64),
+    )
+    path = tmp_path / "v.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.open", lambda name, mode: Sparse(name, mode))
+        store.write(made, str(path), meta_of(made))
+    assert os.stat(path).st_size > 240_000_000
+    space = open_space(store.read(str(path)), make(NeighborsParams, {}), "v", Job())
+    before, highest = resident(), 0
+    for span in space.spans(n):
+        space.block(*span).score(np.ones((1, 3000)), "cosine")
+        space.done(*span)
+        highest = max(highest, resident() - before)
+    assert highest < 40_000_000

@@ -1,9 +1,10 @@
 """Train a text in shares side by side and merge what they learned, round after round (``--shares``).
 
 Each share is a stretch of the text that is trained by the lanes scheme (trainer.py) from the tables of the last merge.
-After ``merge_every`` tokens of each share, a row that shares changed becomes old + the mean, over the shares that
-changed it, of (theirs - old): what one share alone knows of a rare word is kept whole, and frequent rows, which all
-shares push the same way, do not overshoot. The result depends on the shares and the period, not on who trained what.
+After ``merge_every`` tokens of each share, a row that shares changed becomes old + the adaptive sum, over the shares
+that changed it, of (theirs - old): what one share alone knows of a rare word is kept whole, steps that have nothing to
+do with each other are added, and rows that all shares push the same way do not overshoot (kernels/adaptive.py). The
+result depends on the shares and the period, not on who trained what.
 
 Here it is done by threads. A cluster does the same with another crew (``embcli.cluster.training``).
 """
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Tokens
 from embcli.errors import UsageError
 from embcli.job import Job
+from embcli.kernels.adaptive import add_steps
 from embcli.models.trainer import INTERVALS, Figures, Tell, Trainer, check_finite, silent
 from embcli.models.training_plan import Plan, Tables
 from embcli.spec import Word2vecParams
@@ -78,18 +80,30 @@ class Change:
 
 
 def merge(old: Table, changes: Sequence[Change]) -> Table:
-    """Return old + the mean, over the changes of a row, of (changed - old), added in their order."""
-    times, total = np.zeros(len(old), np.int64), np.zeros_like(old)
+    """Return old + the adaptive sum, over the changes of a row, of (changed - old), two by two in their order."""
+    times = np.zeros(len(old), np.int64)
     for change in changes:
         times[change.rows] += 1
-        total[change.rows] += change.values - old[change.rows]
-    several = times > 1
-    total[several] /= times[several, None].astype(np.float32)
-    new = old + total
+    steps = [Change(change.rows, change.values - old[change.rows]) for change in changes]
+    while len(steps) > 1:
+        steps = [_both(*steps[i : i + 2]) for i in range(0, len(steps), 2)]
+    new = old.copy()
+    for step in steps:
+        new[step.rows] += step.values
     for change in changes:  # exactly what the share has, without the rounding of a difference
         alone = times[change.rows] == 1
         new[change.rows[alone]] = change.values[alone]
     return new
+
+
+def _both(a: Change, b: Change | None = None) -> Change:
+    """Return the adaptive sums of the steps of two shares."""
+    if b is None:
+        return a
+    rows = np.empty(len(a.rows) + len(b.rows), np.int64)
+    values = np.empty((len(rows), a.values.shape[1]), np.float32)
+    size = add_steps(a.rows, a.values, b.rows, b.values, rows, values)
+    return Change(rows[:size], values[:size])
 
 
 def take_turn(trainer: Trainer, turn: Turn) -> tuple[NDArray[np.float64], Change, Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,22 +38,40 @@ def test_a_part_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@given(st.integers(0, 2**32), st.integers(1, 4))
-def test_changes_are_merged_by_their_mean(seed: int, shares: int) -> None:
+def adaptive(a: Any, b: Any) -> Any:
+    """Return the adaptive sum of two steps as its paper writes it."""
+    if not a.any() or not b.any():
+        return a + b
+    return (1 - a @ b / (2 * (a @ a))) * a + (1 - a @ b / (2 * (b @ b))) * b
+
+
+@given(st.integers(0, 2**32), st.integers(1, 5))
+def test_changes_are_merged_by_their_adaptive_sum(seed: int, shares: int) -> None:
     rng = np.random.default_rng(seed)
     old = rng.standard_normal((9, 3)).astype(np.float32)
     news = []
     for _ in range(shares):
         new = old.copy()
-        new[rng.random(9) < 0.5] += np.float32(1)
+        touched = rng.random(9) < 0.5
+        new[touched] += rng.standard_normal((int(touched.sum()), 3)).astype(np.float32)
         news.append(new)
     merged = merge(old, [Change.between(old, new) for new in news])
     for row in range(9):
-        steps = [new[row] - old[row] for new in news if (new[row] != old[row]).any()]
-        expected = old[row] + (sum(steps) / len(steps) if steps else 0)
-        assert np.allclose(merged[row], expected, atol=1e-6)
+        steps = [(new[row] - old[row]).astype(np.float64) for new in news]
+        while len(steps) > 1:
+            steps = [adaptive(*steps[i : i + 2]) if i + 1 < len(steps) else steps[i] for i in range(0, len(steps), 2)]
+        assert np.allclose(merged[row], old[row] + steps[0], atol=1e-5)
+        if sum((new[row] != old[row]).any() for new in news) == 1:
+            assert any(np.array_equal(merged[row], new[row]) for new in news)
     halves = [merge(old[a:b], [Change.between(old, new).within(a, b) for new in news]) for a, b in ((0, 4), (4, 9))]
     assert np.array_equal(np.concatenate(halves), merged)
+
+
+def test_equal_steps_are_averaged_and_strange_ones_added() -> None:
+    old = np.zeros((2, 2), np.float32)
+    first, second = np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 2]], np.float32)
+    merged = merge(old, [Change.between(old, first), Change.between(old, second)])
+    assert merged.tolist() == [[1, 0], [1, 2]]
 
 
 @pytest.mark.parametrize("unk", [None, "<u>", "b"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from types import TracebackType
@@ -15,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from embcli.errors import NumbersError
 
 
 class Part:
@@ -84,6 +87,32 @@ class Joined:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def pieces(self) -> Iterator[tuple[int, Joined]]:
+        """Yield the items before the first file, then each file, with the byte at which it begins."""
+        if self.ahead:
+            yield 0, Joined(self.dtype, [], ahead=self.ahead)
+        at = len(self.ahead) * self.dtype.itemsize
+        for path, base in zip(self.paths, self.bases or [0] * len(self.paths), strict=True):
+            yield at, Joined(self.dtype, [path], [base])
+            at += os.stat(path).st_size
+
+    def copy_to(self, path: str, at: int) -> tuple[int, int]:
+        """Write all items into a file that is there, from byte ``at`` on; return their CRC-32 and how many bytes.
+
+        Raises NumbersError if one is not finite.
+        """
+        crc = size = 0
+        with open(path, "r+b", buffering=0) as file:
+            file.seek(at)
+            for block in self.blocks(1 << 22):
+                if self.dtype.kind == "f" and not np.isfinite(block).all():
+                    raise NumbersError(f"{path}: not all numbers are finite; nothing was written")
+                data = block.astype(self.dtype.newbyteorder("<"), copy=False).view(np.uint8).data
+                crc, size = zlib.crc32(data, crc), size + len(data)
+                while data:
+                    data = data[file.write(data) :]
+        return crc, size
 
     def blocks(self, n_bytes: int) -> Iterator[NDArray[Any]]:
         """Yield the whole as arrays of about ``n_bytes`` bytes, by plain reads."""

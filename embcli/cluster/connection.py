@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import logging
 import os
 import shutil
@@ -15,12 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
-import numpy as np
-
 from embcli import __version__
 from embcli.artifacts import store
 from embcli.artifacts.joined import Joined
 from embcli.artifacts.schema import Artifact
+from embcli.artifacts.zipwrite import combine
 from embcli.errors import EmbcliError, InputError
 from embcli.job import Job, human_bytes
 from embcli.text.corpus import size_of
@@ -137,15 +137,22 @@ class Cluster:
         return path
 
     def write(self, artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
-        """Write an artifact as ``store.write`` does; one whose arrays lie in files is joined by a worker."""
-        members = [store.member_of(artifact, name) for name in artifact.names()]
-        if not any(isinstance(member, Joined) for member in members) or not os.path.isdir(os.path.dirname(path) or "."):
-            return store.write(artifact, path, meta)
-        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
-            return store.write(artifact, path, meta)
-        size = sum(int(np.prod(m.shape)) * m.dtype.itemsize for m in members if m is not None)
-        (digest,) = self.map(_written, [os.path.abspath(path)], artifact, dict(meta), unit="bytes", sizes=[size])
-        return digest
+        """Write an artifact as ``store.write`` does; arrays that lie in files are copied into it by the workers."""
+        return store.write(artifact, path, meta, self._copied)
+
+    def _copied(self, path: str, members: Sequence[tuple[Joined, int]]) -> list[int]:
+        """Let workers write the parts of members into a file, from a place on each; return the CRC of each member."""
+        pieces = [[(piece, start + at) for at, piece in member.pieces()] for member, start in members]
+        every = [piece for each in pieces for piece in each]
+        sizes = [len(piece) * piece.dtype.itemsize for piece, _ in every]
+        found = self.each(copy_piece, every, path, unit="bytes", sizes=sizes)
+        crcs = []
+        for each in pieces:
+            whole = 0
+            for crc, size in itertools.islice(found, len(each)):
+                whole = combine(whole, crc, size)
+            crcs.append(whole)
+        return crcs
 
     def check_paths(self, paths: Sequence[str]) -> None:
         """Raise InputError unless all workers see the folder for parts, and the same files as we do."""
@@ -174,8 +181,10 @@ def unseen(sizes: dict[str, int | None], mark: str) -> str | None:
     return next((path for path, size in (sizes | {mark: 0}).items() if size_of(path) != size), None)
 
 
-def _written(path: str, artifact: Artifact, meta: Mapping[str, Any]) -> str:
-    return store.write(artifact, path, meta)
+def copy_piece(piece: tuple[Joined, int], path: str) -> tuple[int, int]:
+    """Write a part of a member into a file; return its CRC and its bytes."""
+    joined, at = piece
+    return joined.copy_to(path, at)
 
 
 @contextmanager

@@ -70,11 +70,18 @@ def partition(inputs: Sequence[str], split: str, cluster: Cluster, size: int | N
     return Source([*_batches(stretches, size)], [list(paths) for paths in files])
 
 
-def digests(source: Source, cluster: Cluster) -> list[dict[str, Any]]:
-    """Return the records of the inputs: sha256 of the bytes of each, which one task reads from beginning to end."""
-    sizes = [sum(size_of(path) or 0 for path in paths) for paths in source.files]
-    found = cluster.map(digest_of, source.files, unit="bytes", sizes=sizes)
-    return [{"kind": "text", "digest": digest} for digest in found]
+class Digests:
+    """sha256 of the bytes of each input, which one task reads from beginning to end while others do other work."""
+
+    def __init__(self, source: Source, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._sizes = [sum(size_of(path) or 0 for path in paths) for paths in source.files]
+        self._futures = [cluster.submit(digest_of, paths) for paths in source.files]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the records of the inputs, when all are known."""
+        found = self._cluster.watch(self._futures, self._sizes, "bytes")
+        return [{"kind": "text", "digest": digest} for digest in found]
 
 
 def _file(path: Any, cluster: Cluster) -> str:

@@ -12,7 +12,7 @@ from embcli.artifacts import store
 from embcli.artifacts.joined import Part
 from embcli.artifacts.schema import Tokenizer, Tokens
 from embcli.cluster.connection import Cluster
-from embcli.cluster.partitions import Partition, digests, partition
+from embcli.cluster.partitions import Digests, Partition, partition
 from embcli.cluster.words import Figures, figures, joined_rows, rows_of, total
 from embcli.errors import UsageError
 from embcli.job import Job
@@ -33,13 +33,14 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, cluster
     bpe_encode.check_errors(view, params.errors)
     splitter = bpe_encode.splitter_of(view, params.specials)
     source = partition(inputs, _cuts(splitter, "file" if params.rows == "file" else "line"), cluster)
+    digests = Digests(source, cluster)
     more = (cluster.folder, _kept(view, cluster), view.name, params)
     found = cluster.map(encode_part, source.partitions, *more, unit="bytes", sizes=source.sizes)
     rows = total([one for one, *_ in found], params.rows)
     stats = bpe_encode.text_figures(rows)
     unigram: NDArray[np.int64] = np.sum([counts for _, counts, _ in found], axis=0)
     stats |= bpe_encode.id_figures(view, unigram, sum(unseen for *_, unseen in found), params, job)
-    job.sources += digests(source, cluster)
+    job.sources += digests.records()
     dtype = np.min_scalar_type(max(len(view.tokens) - 1, 0))
     ids, offsets = joined_rows(cluster, [one.tokens for one, *_ in found], dtype)
     return bpe_encode.pieces_of(ids, offsets, unigram, view, params, stats)
@@ -76,6 +77,7 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job, cluster: Clus
 
     def count(inputs: Sequence[str], splitter: Splitter, mode: str, job: Job) -> PieceCounts:
         source = partition(inputs, _cuts(splitter, mode), cluster)
+        digests = Digests(source, cluster)
         how = (splitter.pattern, splitter.specials, mode)
         counted = [cluster.submit(count_part, part, *how) for part in source.partitions]
         sums = [cluster.submit(sum_parts, counted[i : i + _PER_SUM]) for i in range(0, len(counted), _PER_SUM)]
@@ -84,7 +86,7 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job, cluster: Clus
         made = PieceCounts()
         for one in cluster.watch(sums, sizes, "bytes"):
             _add(made, one)
-        job.sources += digests(source, cluster)
+        job.sources += digests.records()
         return made
 
     return bpe_train.train(inputs, params, job, count)

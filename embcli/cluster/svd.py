@@ -1,7 +1,8 @@
 """``svd`` on a cluster: groups of rows of the weighted matrix, and of its transpose, stay on the workers.
 
-A product with 16 columns is a task for each group; the columns lie in a file. What a lost worker held is read and
-weighed again, as Dask knows where it came from. Small matrices, and LAPACK and ARPACK, are the client's.
+A product with 16 columns is a task for each group; the columns lie in a file, and so do the products. What a lost
+worker held is read and weighed again, as Dask knows where it came from. Small matrices, and LAPACK and ARPACK, are the
+client's.
 """
 
 from __future__ import annotations
@@ -114,12 +115,16 @@ class Grouped:
         path = self.cluster.path(f"columns-{id(self)}-{self.products}")
         self.products += 1
         write_part(path, X)
-        found = self.cluster.gather([self.cluster.submit(multiply, group, path) for group in self.groups])
-        os.unlink(path)
+        parts = [f"{path}-{i}" for i in range(len(self.groups))]
+        pairs = zip(self.groups, parts, strict=True)
+        self.cluster.gather([self.cluster.submit(multiply, group, path, part) for group, part in pairs])
         at = 0
-        for rows in found:
+        for part in parts:
+            rows = read_part(part, np.float32).reshape(-1, WIDTH)
             Y[at : at + len(rows)] = rows
             at += len(rows)
+            os.unlink(part)
+        os.unlink(path)
         return Y
 
 
@@ -203,8 +208,8 @@ def about(group: Group) -> tuple[NDArray[np.bool_], int, float]:
     return group.matrix.live(), group.cells, group.squares
 
 
-def multiply(group: Group, path: str) -> Table:
-    """Return the product of a group with the columns in a file."""
+def multiply(group: Group, path: str, out: str) -> None:
+    """Leave the product of a group with the columns in a file in another one: no detour by way of the scheduler."""
     X = aligned(group.matrix.shape[1], WIDTH)
     X[:] = read_part(path, np.float32).reshape(X.shape)
-    return group.matrix.times(X, Job())
+    write_part(out, group.matrix.times(X, Job()))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import Joined, Part, read_part, write_part
 from embcli.artifacts.schema import Tokens, Words
 from embcli.cluster.connection import Cluster
-from embcli.cluster.partitions import Partition, digests, line_before, lines_before, partition
+from embcli.cluster.partitions import Digests, Partition, line_before, lines_before, partition
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.kernels.typetable import gather, prefixes
@@ -57,7 +57,8 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, cluster: Clust
     if rule.phrases:
         raise UsageError("--phrases: counts pairs over the whole text on one machine; leave --cluster out")
     source = partition(inputs, "lines", cluster)
-    parts, shards = source.partitions, -(-len(source.partitions) // _PER_SHARD)
+    digests = Digests(source, cluster)
+    parts, shards = source.partitions, max(-(-len(source.partitions) // _PER_SHARD), cluster.threads)
     found = cluster.map(scan_part, parts, cluster.folder, rule, params.rows, shards, unit="bytes", sizes=source.sizes)
     known = _known(given, cluster)
     least = 0 if given is not None else params.min_count
@@ -71,7 +72,7 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, cluster: Clust
     dtype, other = np.min_scalar_type(top), _other(chosen.words, unk, top if params.gaps == "keep" else None)
     known = _known(chosen.words, cluster)
     kept = cluster.map(rename_part, parts, cluster.folder, known, other, dtype.str, unit="bytes", sizes=source.sizes)
-    job.sources += digests(source, cluster)
+    job.sources += digests.records()
     ids, offsets = joined_rows(cluster, kept, dtype)
     return words.tokens_of(ids, offsets, chosen, total(found, params.rows), params, rule, unk, {})
 

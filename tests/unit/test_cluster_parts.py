@@ -13,10 +13,14 @@ from conftest import DATA, failed, ok
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embcli.artifacts import provenance, store
 from embcli.artifacts.joined import Joined, Part, read_part, write_part
-from embcli.artifacts.schema import Words
+from embcli.artifacts.schema import Tokens, Words
+from embcli.artifacts.zipwrite import combine
 from embcli.cli import app
+from embcli.errors import NumbersError
 from embcli.models.shares import Change, merge
+from embcli.spec import EncodeParams
 from embcli.text.vocab import Census, Rest, choose
 
 
@@ -43,6 +47,51 @@ def adaptive(a: Any, b: Any) -> Any:
     if not a.any() or not b.any():
         return a + b
     return (1 - a @ b / (2 * (a @ a))) * a + (1 - a @ b / (2 * (b @ b))) * b
+
+
+def test_members_that_others_write_make_the_same_file(tmp_path: Path) -> None:
+    """The oracle is the writer that copies everything itself."""
+    rng = np.random.default_rng(0)
+    paths = [str(tmp_path / f"ids-{i}") for i in range(3)]
+    ends = [str(tmp_path / f"ends-{i}") for i in range(3)]
+    for path, end, size in zip(paths, ends, (700_000, 0, 5), strict=True):
+        write_part(path, rng.integers(0, 3, size).astype(np.uint16))
+        write_part(end, np.array([size], np.int64))
+    bases = [0, 700_000, 700_000]
+    made = Tokens(
+        ids=Joined(np.uint16, paths), row_offsets=Joined(np.int64, ends, bases, [0]), words=Words.of(["a", "b", "c"]),
+        unigram=np.zeros(3, np.int64),
+    )  # fmt: skip
+    meta = provenance.compose("encode", EncodeParams(words=True), 0, [], made)
+    asked = []
+
+    def copied(path: str, members: Any) -> list[int]:
+        asked.append(len(members))
+        crcs = []
+        for member, start in members:
+            crc = 0
+            for at, piece in reversed([*member.pieces()]):  # in any order
+                piece.copy_to(path, start + at)
+            for at, piece in member.pieces():
+                crc = combine(crc, *piece.copy_to(path, start + at))
+            crcs.append(crc)
+        return crcs
+
+    digest = store.write(made, str(tmp_path / "a.npz"), meta)
+    assert store.write(made, str(tmp_path / "b.npz"), meta, copied) == digest and asked == [2]
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    store.verify(str(tmp_path / "b.npz"))
+    wrong = lambda path, members: [crc ^ 1 for crc in copied(path, members)]
+    with pytest.raises(ValueError, match="checksum is wrong"):
+        store.write(made, str(tmp_path / "c.npz"), meta, wrong)
+    assert not (tmp_path / "c.npz").exists()
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    write_part(str(tmp_path / "x"), np.array([1.0, np.inf]))
+    (tmp_path / "y").write_bytes(bytes(16))
+    with pytest.raises(NumbersError, match="finite"):
+        Joined(np.float64, [str(tmp_path / "x")]).copy_to(str(tmp_path / "y"), 0)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5))

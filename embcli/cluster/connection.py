@@ -45,8 +45,12 @@ class Cluster:
 
     def __init__(self, name: str, client: Any, job: Job, folder: str) -> None:
         self.name, self.client, self.job, self.folder = name, client, job, folder
-        workers = client.run(room).values()
+        found = client.run(room)
+        workers = found.values()
         self.threads = sum(threads for threads, _ in workers)
+        #: the workers, each as often as it has threads, every one once before any a second time
+        turns = range(max((threads for threads, _ in workers), default=0))
+        self.places = [name for turn in turns for name, (threads, _) in sorted(found.items()) if threads > turn]
         free = min((limit or 1 << 32) / threads for threads, limit in workers)
         self.budget = max(int(free * 0.6) - BESIDES, 1 << 26)
 
@@ -91,10 +95,16 @@ class Cluster:
                 self.client.cancel([future for future in futures if future is not None])
             raise
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures."""
+    def submit(self, work: Callable[..., Any], *arguments: Any, place: int | None = None) -> Any:
+        """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures.
+
+        Tasks of consecutive places go to different workers, as long as these live.
+        """
+        where: dict[str, Any] = {}
+        if place is not None:
+            where = {"workers": [self.places[place % len(self.places)]], "allow_other_workers": True}
         with self.failing():
-            return self.client.submit(work, *arguments, pure=False)
+            return self.client.submit(work, *arguments, pure=False, **where)
 
     def gather(self, futures: Any) -> Any:
         """Return the results of futures."""

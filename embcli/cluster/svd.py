@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,7 @@ class Remote(svd.Matrix):
         self.cluster, self.counts, self.weight, self.shift, self.job = cluster, counts, weight, shift, job
         self.shape = (int(counts.shape[0]), int(counts.shape[1]))
         self.source = (cluster.file_of(counts, "counts"), counts.digest)
-        each = -(-int(counts.indptr[-1]) // cluster.threads) or 1
-        self.groups = [*spans(counts.indptr, each)]
+        self.groups = even(counts.indptr, cluster.threads)
         found = cluster.map(part_sums, self.groups, *self.source, unit="cells", sizes=self._sizes())
         rows = np.concatenate([rows for rows, *_ in found])
         columns, self.df = np.sum([c for _, c, _ in found], axis=0), np.sum([df for *_, df in found], axis=0)
@@ -73,12 +73,12 @@ class Remote(svd.Matrix):
         need = 4 * (krylov.limit(k) + 3 * k + 4 * krylov.BLOCK) * sum(self.shape)
         self.job.need(need, f"svd of {self.shape[0]:,} x {self.shape[1]:,} counts to {k:,} dimensions, without counts,")
         margins = cluster.submit(_same, self.margins)
-        rows = [cluster.submit(load_rows, span, *self.source, *how, margins) for span in self.groups]
+        rows = self._loaded(how, margins)
         direct = self.counts.rows is None and self.counts.options.get("direction") == "symmetric"
         if direct:  # column c is row c, with the two marginals exchanged
             swapped = Marginals(self.margins.columns, self.margins.rows, self.margins.total, self.margins.idf)
             across = cluster.submit(_same, swapped)
-            columns = [cluster.submit(load_rows, span, *self.source, *how, across) for span in self.groups]
+            columns = self._loaded(how, across)
         else:
             columns = self._shuffled(margins, how)
         A = Grouped(cluster, self.shape, rows)
@@ -86,13 +86,21 @@ class Remote(svd.Matrix):
         self.cells, self.squares = A.cells, A.squares
         return A, At
 
+    def _loaded(self, how: tuple[str, float], margins: Any) -> list[Any]:
+        """Return the groups of rows, each on a worker of its own as long as there is one."""
+        return [
+            self.cluster.submit(load_rows, span, *self.source, *how, margins, place=i)
+            for i, span in enumerate(self.groups)
+        ]
+
     def _shuffled(self, margins: Any, how: tuple[str, float]) -> list[Any]:
         """Return groups of columns, made of the pieces that groups of rows are cut into."""
         submit, ends = self.cluster.submit, np.concatenate([[0], np.cumsum(self.df)])
-        bounds = [*spans(ends, -(-int(ends[-1]) // self.cluster.threads) or 1)]
+        bounds = even(ends, self.cluster.threads)
         cut = [submit(cut_rows, span, *self.source, *how, margins, bounds) for span in self.groups]
         pieces = [[submit(_item, one, i) for one in cut] for i in range(len(bounds))]
-        return [submit(turn, span, self.shape[0], part) for span, part in zip(bounds, pieces, strict=True)]
+        both = enumerate(zip(bounds, pieces, strict=True))
+        return [submit(turn, span, self.shape[0], part, place=i) for i, (span, part) in both]
 
 
 class Grouped:
@@ -126,6 +134,13 @@ class Grouped:
             os.unlink(part)
         os.unlink(path)
         return Y
+
+
+def even(ends: Any, parts: int) -> list[Span]:
+    """Return bounds of so many ranges of rows, or fewer, that have about as many cells each."""
+    goals = int(ends[-1]) * np.arange(1, parts) // parts
+    edges = np.unique([0, *np.searchsorted(ends, goals).tolist(), len(ends) - 1]).tolist()
+    return [*pairwise(edges)]
 
 
 def _same(value: Any) -> Any:

@@ -18,6 +18,7 @@ from embcli.artifacts.joined import Joined, Part, read_part, write_part
 from embcli.artifacts.schema import Tokens, Words
 from embcli.artifacts.zipwrite import combine
 from embcli.cli import app
+from embcli.cluster.svd import even
 from embcli.errors import NumbersError
 from embcli.models.shares import Change, merge
 from embcli.spec import EncodeParams
@@ -189,3 +190,12 @@ def test_addresses_are_read_by_fsspec(tmp_path: Path, capfd: pytest.CaptureFixtu
     for where in ("memory://nowhere", "nosuch://x"):
         assert app.main(["encode", where, "--words", "-q", "-o", str(tmp_path / "x")]) == 1
         assert where in capfd.readouterr().err
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(1, 6))
+def test_ranges_of_rows_are_even(sizes: list[int], parts: int) -> None:
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    found = even(ends, parts)
+    assert [a for a, _ in found] == [0, *(b for _, b in found[:-1])] and found[-1][1] == len(sizes)
+    assert len(found) <= parts and all(a < b for a, b in found)
+    assert all(ends[b] - ends[a] <= ends[-1] / parts + 9 for a, b in found)

@@ -24,7 +24,8 @@ from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.models import fasttext as fasttext_
 from embcli.models import word2vec as word2vec_
-from embcli.models.shares import Change, Task, Turn, merge, take_turn
+from embcli.models.pace import paces
+from embcli.models.shares import Change, Task, Turn, mean_tokens, merge, take_turn
 from embcli.models.trainer import Trainer
 from embcli.models.training_plan import Tables
 from embcli.spec import FastTextParams, Word2vecParams
@@ -72,6 +73,8 @@ class Workers:
         for i, span in enumerate(self.ranges):
             for side, (a, b) in span.items():
                 write_part(self._state(side, i), getattr(task.tables, side)[a:b])
+        for side, steps in zip(_SIDES, paces(task.trainer(Job())), strict=True):
+            write_part(cluster.path(f"{side}-{self.name}-steps"), steps)
 
     def _rows(self) -> dict[str, int]:
         return {side: len(getattr(self.task.tables, side)) for side in _SIDES}
@@ -85,7 +88,7 @@ class Workers:
         futures = [cluster.submit(train_turn, turn, self.setup, *where, len(self.ranges)) for turn in turns]
         sums = cluster.gather(futures)
         merges = [
-            cluster.submit(merge_range, i, span, *where, self.task.plan.dim, [turn.share for turn in turns])
+            cluster.submit(merge_range, i, span, *where, mean_tokens(turns), [turn.share for turn in turns])
             for i, span in enumerate(self.ranges)
         ]
         cluster.gather(merges)
@@ -155,14 +158,21 @@ def train_turn(turn: Turn, setup: str, folder: str, name: str, number: int, part
 
 
 def merge_range(
-    part: int, spans: dict[str, tuple[int, int]], folder: str, name: str, number: int, dim: int, shares: Sequence[int]
+    part: int,
+    spans: dict[str, tuple[int, int]],
+    folder: str,
+    name: str,
+    number: int,
+    tokens: float,
+    shares: Sequence[int],
 ) -> None:
     """Leave a range of rows of both tables, with what the shares changed in a round merged, in files."""
     for side, (start, end) in spans.items():
         old = read_part(os.path.join(folder, state_name(name, side, number, part)), np.float32)
         old = old.reshape(end - start, -1)
         changes = [_change(folder, name, side, number, share, old.shape[1]).within(start, end) for share in shares]
-        write_part(os.path.join(folder, state_name(name, side, number + 1, part)), merge(old, changes))
+        steps = read_part(os.path.join(folder, f"{side}-{name}-steps"), np.float64, start, end) * tokens
+        write_part(os.path.join(folder, state_name(name, side, number + 1, part)), merge(old, changes, steps))
 
 
 def _change(folder: str, name: str, side: str, number: int, share: int, width: int) -> Change:

@@ -50,3 +50,18 @@ def add_steps(a_rows, a, b_rows, b, rows, out):  # type: ignore[no-untyped-def]
             j += 1
         m += 1
     return m
+
+
+@kernel
+def add_longer(rows, steps, total, scale, new):  # type: ignore[no-untyped-def]
+    """Add to ``new`` (n, d), at ``rows``, the longer of ``steps`` (m, d) and ``scale`` * ``total``, (n,) and (n, d)."""
+    for i in range(len(rows)):
+        row = rows[i]
+        one, other = steps[i], total[row]
+        aa = bb = 0.0
+        for k in range(len(one)):
+            x, y = np.float64(one[k]), scale[row] * other[k]
+            aa += x * x
+            bb += y * y
+        for k in range(len(one)):
+            new[row, k] += np.float32(scale[row] * other[k]) if bb > aa else one[k]

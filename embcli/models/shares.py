@@ -1,10 +1,9 @@
 """Train a text in shares side by side and merge what they learned, round after round (``--shares``).
 
 Each share is a stretch of the text that is trained by the lanes scheme (trainer.py) from the tables of the last merge.
-After ``merge_every`` tokens of each share, a row that shares changed becomes old + the adaptive sum, over the shares
-that changed it, of (theirs - old): what one share alone knows of a rare word is kept whole, steps that have nothing to
-do with each other are added, and rows that all shares push the same way do not overshoot (kernels/adaptive.py). The
-result depends on the shares and the period, not on who trained what.
+After ``merge_every`` tokens of each share, rows that shares changed are merged: rare rows by about the sum of what the
+shares add, frequent rows, which all shares push the same way, so that they do not overshoot; what one share alone knows
+is kept whole (``merge``). The result depends on the shares and the period, not on who trained what.
 
 Here it is done by threads. A cluster does the same with another crew (``embcli.cluster.training``).
 """
@@ -21,12 +20,16 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Tokens
 from embcli.errors import UsageError
 from embcli.job import Job
-from embcli.kernels.adaptive import add_steps
+from embcli.kernels.adaptive import add_longer, add_steps
+from embcli.models.pace import Floats, paces
 from embcli.models.trainer import INTERVALS, Figures, Tell, Trainer, check_finite, silent
 from embcli.models.training_plan import Plan, Tables
 from embcli.spec import Word2vecParams
 
 Table = NDArray[np.float32]
+
+#: steps after which a row is 1 - 1/e of its way; 30 to 300 make little difference, with 1,000 training may diverge
+REACH = 100.0
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Turn:
-    """Spans [start, end) of epoch ``number``, of share ``share`` of ``shares``."""
+    """Spans [start, end) of epoch ``number``, of share ``share`` of ``shares``, about so many ``tokens``."""
 
     number: int
     share: int
     shares: int
     start: int
     end: int
+    tokens: int
 
 
 @dataclass(frozen=True)
@@ -79,21 +83,37 @@ class Change:
         return Change(self.rows[a:b] - start, self.values[a:b])
 
 
-def merge(old: Table, changes: Sequence[Change]) -> Table:
-    """Return old + the adaptive sum, over the changes of a row, of (changed - old), two by two in their order."""
-    times = np.zeros(len(old), np.int64)
-    for change in changes:
-        times[change.rows] += 1
-    steps = [Change(change.rows, change.values - old[change.rows]) for change in changes]
-    while len(steps) > 1:
-        steps = [_both(*steps[i : i + 2]) for i in range(0, len(steps), 2)]
+def merge(old: Table, changes: Sequence[Change], steps: Floats) -> Table:
+    """Return old + what the shares that changed a row add to it.
+
+    That is the adaptive sum of (changed - old), two by two in their order, or the mean times how much farther all
+    steps one after another would have gone, if this is longer. ``steps`` has the expected steps of each row in a share.
+    """
+    times, total = np.zeros(len(old), np.int64), np.zeros_like(old)
+    differences = [Change(change.rows, change.values - old[change.rows]) for change in changes]
+    for one in differences:
+        times[one.rows] += 1
+        total[one.rows] += one.values
+    while len(differences) > 1:
+        differences = [_both(*differences[i : i + 2]) for i in range(0, len(differences), 2)]
     new = old.copy()
-    for step in steps:
-        new[step.rows] += step.values
+    for one in differences:
+        add_longer(one.rows, one.values, total, _farther(steps, times), new)
     for change in changes:  # exactly what the share has, without the rounding of a difference
         alone = times[change.rows] == 1
         new[change.rows[alone]] = change.values[alone]
     return new
+
+
+def _farther(steps: Floats, times: NDArray[np.int64]) -> Floats:
+    """Return what the sum of the shares' differences is multiplied by, 1 for few steps to 1 / times for many.
+
+    ``steps`` steps leave exp(-steps / REACH) of the way to where the row is heading.
+    """
+    done, several = steps / REACH, np.maximum(times, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(done > 1e-9, np.expm1(-done * several) / np.expm1(-done) / several, 1)
+    return found
 
 
 def _both(a: Change, b: Change | None = None) -> Change:
@@ -112,6 +132,11 @@ def take_turn(trainer: Trainer, turn: Turn) -> tuple[NDArray[np.float64], Change
     before = tables.inputs.copy(), tables.outputs.copy()
     sums = trainer.part(turn.number, turn.share, turn.shares, turn.start, turn.end)
     return sums, Change.between(before[0], tables.inputs), Change.between(before[1], tables.outputs)
+
+
+def mean_tokens(turns: Sequence[Turn]) -> float:
+    """Return how many tokens a turn of a round has."""
+    return sum(turn.tokens for turn in turns) / len(turns)
 
 
 class Crew(Protocol):
@@ -133,6 +158,7 @@ class Threads:
     def __init__(self, task: Task, job: Job) -> None:
         self.task, self.job = task, job
         self._free: list[Trainer] = []  # append and pop are atomic
+        self._steps = paces(task.trainer(Job()))
 
     def round(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
         """Train and merge; see ``Crew``."""
@@ -149,8 +175,9 @@ class Threads:
             return found
 
         found = [*self.job.map(work, turns)]
-        tables.inputs[:] = merge(tables.inputs, [change for _, change, _ in found])
-        tables.outputs[:] = merge(tables.outputs, [change for *_, change in found])
+        steps, tokens = self._steps, mean_tokens(turns)
+        tables.inputs[:] = merge(tables.inputs, [change for _, change, _ in found], steps[0] * tokens)
+        tables.outputs[:] = merge(tables.outputs, [change for *_, change in found], steps[1] * tokens)
         total: NDArray[np.float64] = np.sum([sums for sums, *_ in found], axis=0)
         return total
 
@@ -181,7 +208,7 @@ class Rounds:
         bounds = [self.shape.spans * share // self.shares for share in range(self.shares + 1)]
         for at in range(0, max(np.diff(bounds)), self.step):
             cut = [(bounds[i] + at, min(bounds[i] + at + self.step, bounds[i + 1])) for i in range(self.shares)]
-            yield [Turn(number, i, self.shares, a, b) for i, (a, b) in enumerate(cut) if a < b]
+            yield [Turn(number, i, self.shares, a, b, (b - a) * self.per_span) for i, (a, b) in enumerate(cut) if a < b]
 
     def epoch(self, number: int, tell: Tell = silent) -> Figures:
         """Train epoch ``number``, from 0; return its figures. Raises NumbersError as ``Trainer.epoch``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,11 @@ from embcli.artifacts.zipwrite import combine
 from embcli.cli import app
 from embcli.cluster.svd import even
 from embcli.errors import NumbersError
-from embcli.models.shares import Change, merge
+from embcli.job import Job
+from embcli.models.pace import paces
+from embcli.models.shares import REACH, Change, merge
+from embcli.models.trainer import Trainer
+from embcli.models.training_plan import Plan, Tables
 from embcli.spec import EncodeParams
 from embcli.text.vocab import Census, Rest, choose
 
@@ -95,8 +100,8 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         Joined(np.float64, [str(tmp_path / "x")]).copy_to(str(tmp_path / "y"), 0)
 
 
-@given(st.integers(0, 2**32), st.integers(1, 5))
-def test_changes_are_merged_by_their_adaptive_sum(seed: int, shares: int) -> None:
+@given(st.integers(0, 2**32), st.integers(1, 5), st.floats(0, 500))
+def test_changes_are_merged_as_the_formulas_say(seed: int, shares: int, updates: float) -> None:
     rng = np.random.default_rng(seed)
     old = rng.standard_normal((9, 3)).astype(np.float32)
     news = []
@@ -105,23 +110,51 @@ def test_changes_are_merged_by_their_adaptive_sum(seed: int, shares: int) -> Non
         touched = rng.random(9) < 0.5
         new[touched] += rng.standard_normal((int(touched.sum()), 3)).astype(np.float32)
         news.append(new)
-    merged = merge(old, [Change.between(old, new) for new in news])
+    merged = merge(old, [Change.between(old, new) for new in news], np.full(9, updates))
     for row in range(9):
         steps = [(new[row] - old[row]).astype(np.float64) for new in news]
+        touched = sum(bool(step.any()) for step in steps)
+        left = math.exp(-updates / REACH)
+        farther = sum(left**i for i in range(touched)) / max(touched, 1)  # (1 - left^n) / (1 - left) of n
+        by_count = sum(steps) * farther
         while len(steps) > 1:
             steps = [adaptive(*steps[i : i + 2]) if i + 1 < len(steps) else steps[i] for i in range(0, len(steps), 2)]
-        assert np.allclose(merged[row], old[row] + steps[0], atol=1e-5)
-        if sum((new[row] != old[row]).any() for new in news) == 1:
+        lengths = np.linalg.norm(by_count), np.linalg.norm(steps[0])
+        due = [old[row] + step for step, length in zip((by_count, steps[0]), lengths, strict=True)]
+        wanted = due if abs(lengths[0] - lengths[1]) < 1e-5 else [due[int(lengths[1] > lengths[0])]]
+        assert any(np.allclose(merged[row], one, atol=1e-5) for one in wanted)
+        if touched == 1:
             assert any(np.array_equal(merged[row], new[row]) for new in news)
-    halves = [merge(old[a:b], [Change.between(old, new).within(a, b) for new in news]) for a, b in ((0, 4), (4, 9))]
+    halves = [
+        merge(old[a:b], [Change.between(old, new).within(a, b) for new in news], np.full(b - a, updates))
+        for a, b in ((0, 4), (4, 9))
+    ]
     assert np.array_equal(np.concatenate(halves), merged)
 
 
-def test_equal_steps_are_averaged_and_strange_ones_added() -> None:
-    old = np.zeros((2, 2), np.float32)
-    first, second = np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 2]], np.float32)
-    merged = merge(old, [Change.between(old, first), Change.between(old, second)])
-    assert merged.tolist() == [[1, 0], [1, 2]]
+def test_equal_steps_of_a_frequent_row_are_averaged_and_those_of_a_rare_one_added() -> None:
+    old, new = np.zeros((2, 2), np.float32), np.array([[1, 0], [1, 0]], np.float32)
+    merged = merge(old, [Change.between(old, new)] * 2, np.array([1e9, 0.0]))
+    assert merged.tolist() == [[1, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("loss", ["negative", "hierarchical", "softmax"])
+@pytest.mark.parametrize("arch", ["skipgram", "cbow"])
+def test_steps_that_are_expected_add_up(arch: str, loss: str) -> None:
+    """In each token of the text all outputs together take as many steps as inputs do, each one on both sides."""
+    unigram = np.array([70, 20, 10])
+    tokens = Tokens(
+        ids=np.zeros(100, np.uint8), row_offsets=np.array([0, 100]), words=Words.of(["a", "b", "c"]), unigram=unigram
+    )
+    plan = Plan(arch=arch, loss=loss, dim=4, window=3, sample=0.0, cbow_sum=True)
+    nodes = 2 if loss == "hierarchical" else 3
+    inputs, outputs = paces(Trainer(plan, tokens, Tables(3, nodes, 4), Job()))
+    reach = 4  # the mean window is 2 words at each side
+    terms = {"negative": 6, "hierarchical": 0.7 + 0.3 * 2, "softmax": 1}[loss]
+    assert inputs.sum() == pytest.approx(reach * terms)
+    assert np.allclose(inputs / inputs.sum(), unigram / 100)
+    pairs = (reach if arch == "skipgram" else 1) * (3 if loss == "softmax" else terms)
+    assert outputs.sum() == pytest.approx(pairs) and len(outputs) == nodes
 
 
 @pytest.mark.parametrize("unk", [None, "<u>", "b"])

@@ -91,10 +91,14 @@ class Cluster:
                 self.client.cancel([future for future in futures if future is not None])
             raise
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures."""
+    def submit(self, work: Callable[..., Any], *arguments: Any, near: str | None = None) -> Any:
+        """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures.
+
+        near : address of the worker that should do it, while it lives.
+        """
+        where = {} if near is None else {"workers": [near], "allow_other_workers": True}
         with self.failing():
-            return self.client.submit(work, *arguments, pure=False)
+            return self.client.submit(work, *arguments, pure=False, **where)
 
     def gather(self, futures: Any) -> Any:
         """Return the results of futures."""

@@ -239,6 +239,7 @@ ROWS = (
             "embcli cooc tokens.npz --window 10 -o - | embcli glove - --dim 50 --x-max 10 -o glove.npz",
         ),
         metavar="COUNTS",
+        cluster="embcli.cluster.glove:glove",
     ),
     Step(
         "fasttext",

@@ -19,6 +19,7 @@ distributed = pytest.importorskip("distributed", reason="distributed is missing:
 from embcli.cluster import connection, counts, partitions  # noqa: E402
 
 TRAINED = ("--dim", "16", "--epochs", "1", "--shares", "4", "--merge-every", "20000")
+FITTED = ("--dim", "16", "--epochs", "2")
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +65,11 @@ def road(folder: Path) -> list[tuple[str | Path, ...]]:
         ("documents.npz", "cooc", folder / "blocks.npz", "--context", "document"),
         ("w2v.npz", "word2vec", folder / "words.npz", *TRAINED),
         ("ft.npz", "fasttext", folder / "words.npz", *TRAINED),
+        ("glove.npz", "glove", folder / "counts.npz", *FITTED),
     ]
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(10))
 def test_a_cluster_gives_the_bytes_of_one_machine(
     number: int, cluster: Processes, local: Path, small: None, tmp_path: Path
 ) -> None:
@@ -94,12 +96,27 @@ def test_svd_gives_the_values_of_one_machine(name: str, cluster: Processes, loca
         assert np.allclose(a["vectors"], b["vectors"], rtol=0, atol=1e-6 * np.abs(a["vectors"]).max())
 
 
+def test_glove_goes_on_where_it_stopped(cluster: Processes, local: Path, tmp_path: Path) -> None:
+    line, there = ("glove", local / "counts.npz"), ("--cluster", cluster.address)
+    score = tmp_path / "pairs.tsv"
+    score.write_text("king\tqueen\t1\nman\tthe\t0\nwoman\ta\t0.5\n", encoding="utf-8")
+    run(*line, *FITTED, "--stop-after", "1", "--checkpoint", tmp_path / "c.npz", "-o", tmp_path / "l.npz")
+    stopped = (*FITTED, "--stop-after", "1", "--eval", score, "--checkpoint", tmp_path / "d.npz")
+    run(*line, *stopped, "-o", tmp_path / "x.npz", *there)
+    assert (tmp_path / "d.npz").read_bytes() == (tmp_path / "c.npz").read_bytes()
+    assert (tmp_path / "x.npz").read_bytes() == (tmp_path / "l.npz").read_bytes()
+    run(*line, "--resume", tmp_path / "x.npz", "-o", tmp_path / "y.npz", *there)
+    assert (tmp_path / "y.npz").read_bytes() == (local / "glove.npz").read_bytes()
+
+
 def test_other_shares_give_other_bytes(local: Path, tmp_path: Path) -> None:
     run("word2vec", local / "words.npz", *TRAINED[:-4], "--shares", "3", "-o", tmp_path / "v.npz")
     assert (tmp_path / "v.npz").read_bytes() != (local / "w2v.npz").read_bytes()
 
 
-@pytest.mark.parametrize(("name", "task"), [("counts.npz", "count_part"), ("w2v.npz", "train_turn")])
+@pytest.mark.parametrize(
+    ("name", "task"), [("counts.npz", "count_part"), ("w2v.npz", "train_turn"), ("glove.npz", "visit_cells")]
+)
 def test_a_killed_worker_costs_its_task_alone(
     name: str, task: str, cluster: Processes, local: Path, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

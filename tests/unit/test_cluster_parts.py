@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from embcli.artifacts.joined import Joined, Part, read_part, write_part
 from embcli.artifacts.schema import Words
 from embcli.cli import app
+from embcli.cluster.glove import lanes_of
+from embcli.models.glove_trainer import offsets_of
 from embcli.models.shares import Change, merge
 from embcli.text.vocab import Census, Rest, choose
 
@@ -53,6 +55,38 @@ def test_changes_are_merged_by_their_mean(seed: int, shares: int) -> None:
         assert np.allclose(merged[row], expected, atol=1e-6)
     halves = [merge(old[a:b], [Change.between(old, new).within(a, b) for new in news]) for a, b in ((0, 4), (4, 9))]
     assert np.array_equal(np.concatenate(halves), merged)
+
+
+def visits_of(blocks: int, columns: int, most: int) -> list[tuple[int, int]]:
+    """Return the visits (block of rows, place of the columns) of all lanes, stage by stage."""
+    offsets, found = offsets_of(blocks, columns), []
+    lanes = lanes_of(offsets, columns, most)
+    for stage in range(len(lanes) + 1):
+        for k, lane in enumerate(lanes):
+            to = lanes[(k + stage) % len(lanes)]
+            for i, (a, b) in zip(lane.members, lane.spans(offsets, to, stage, len(lanes)), strict=True):
+                found += [(i, place) for place in range(a, b)]
+    return found
+
+
+@given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 9))
+def test_lanes_visit_in_the_order_of_one_machine(blocks: int, columns: int, most: int) -> None:
+    """The kernel's rule: at its step s, block i is s places after its own; columns take the earlier step first."""
+    offsets, found = offsets_of(blocks, columns), visits_of(blocks, columns, most)
+    assert sorted(found) == [(i, place) for i in range(blocks) for place in range(columns)]
+    for i in range(blocks):
+        own = [place for block, place in found if block == i]
+        assert own == [(int(offsets[i]) + step) % columns for step in range(columns)]
+    for place in range(columns):
+        steps = [((place - int(offsets[i])) % columns, i) for i, at in found if at == place]
+        assert steps == sorted(steps)
+
+
+def test_lanes_in_the_order_of_the_blocks_would_not() -> None:
+    offsets = offsets_of(8, 16)
+    (lane,) = lanes_of(offsets, 16, 1)
+    steps = [(15 - int(offsets[i])) % 16 for i in lane.members]
+    assert steps == sorted(steps) != sorted(steps, reverse=True) and lane.members == [*range(7, -1, -1)]
 
 
 @pytest.mark.parametrize("unk", [None, "<u>", "b"])

@@ -12,6 +12,7 @@ import pytest
 from cluster_faults import Processes, dies_once, kills
 from conftest import DATA
 
+from embcli.artifacts import store
 from embcli.cli import app
 
 distributed = pytest.importorskip("distributed", reason="distributed is missing: pip install 'embcli[cluster]'")
@@ -66,10 +67,11 @@ def road(folder: Path) -> list[tuple[str | Path, ...]]:
         ("w2v.npz", "word2vec", folder / "words.npz", *TRAINED),
         ("ft.npz", "fasttext", folder / "words.npz", *TRAINED),
         ("glove.npz", "glove", folder / "counts.npz", *FITTED),
+        ("phrases.npz", "encode", *texts, "--words", "--lower", "--phrases", "2", "--phrase-threshold", "20"),
     ]
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(11))
 def test_a_cluster_gives_the_bytes_of_one_machine(
     number: int, cluster: Processes, local: Path, small: None, tmp_path: Path
 ) -> None:
@@ -84,6 +86,22 @@ def test_addresses_are_read_by_workers(cluster: Processes, local: Path, small: N
     texts = [f"file://{local / name}" for name in ("a.txt", "b.txt")]
     run("encode", *texts, "--words", "--lower", "-o", tmp_path / "x.npz", "--cluster", cluster.address)
     assert (tmp_path / "x.npz").read_bytes() == (local / "words.npz").read_bytes()
+
+
+def test_phrases_reach_from_one_partition_into_the_next(
+    cluster: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partitions end at line ends, a row is a file here; "a_b" is a word that is too rare, until pairs are joined."""
+    monkeypatch.setattr(partitions, "LARGEST", 700)
+    text = tmp_path / "t.txt"
+    text.write_text("a\nb\na\nb\nc\nx y\n" * 200 + "a_b z\n", encoding="utf-8")
+    line = ("encode", text, "--words", "--split", "whitespace", "--rows", "file", "--phrases", "3")
+    made = []
+    for name, where in (("l.npz", ()), ("c.npz", ("--cluster", cluster.address))):
+        run(*line, "--phrase-threshold", "1", "-o", tmp_path / name, *where)
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    assert any("b_c_x_y_a" in word for word in store.read(str(tmp_path / "c.npz")).words)
 
 
 @pytest.mark.parametrize("name", ["counts.npz", "left.npz"])

@@ -6,6 +6,7 @@ same one. Whoever asked for the parts removes their folder.
 
 from __future__ import annotations
 
+import mmap
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,13 @@ def read_part(path: str, dtype: Any, start: int = 0, stop: int | None = None) ->
     """Return items [start, stop) of a part, by a plain read."""
     size = np.dtype(dtype).itemsize
     return np.fromfile(path, dtype, -1 if stop is None else stop - start, offset=start * size)
+
+
+def map_part(path: str, dtype: Any) -> NDArray[Any]:
+    """Return a part as a read-only memory map."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return np.frombuffer(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"", dtype)
 
 
 class Joined:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.joined import Part, read_part
-from embcli.cluster.counts import opened
+from embcli.cluster.opened import opened
 from embcli.job import Job
 from embcli.kernels.glove import SPARE, Group, Model, Rule, visit_group
 from embcli.kernels.vectors16 import aligned

@@ -1,7 +1,7 @@
 """``encode --phrases`` on a cluster: pairs are counted by partition and summed by groups; partitions are joined.
 
 Ids of a partition are numbers of the client's census, in files that each pass writes anew. Types that are too rare for
-a phrase are not in the census; all of them have the number ``RARE``. Where a row reaches from a partition into the next
+a phrase are not in the census; all of them have one number. Where a row reaches from a partition into the next
 one, pairs do too, and the next one is joined when it is known how this one ended.
 """
 
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.joined import Part, read_part, write_part
-from embcli.artifacts.schema import Words
 from embcli.cluster.census import known_names
 from embcli.cluster.connection import Cluster
 from embcli.cluster.partitions import Partition
@@ -24,10 +23,10 @@ from embcli.cluster.words import pieces_of, rename
 from embcli.kernels.phrases import NOBODY, WAITING, WRITTEN, join, pairs
 from embcli.text.joining import beginning
 from embcli.text.phrases import Pairs, Scoring, Table, counted, scored
-from embcli.text.vocab import Census
+from embcli.text.vocab import DROPPED, Census
 
-#: number of all types that are not in the census; what is written there is no word
-RARE, _NO_WORD = 0, "\n"
+#: number of all types that are not in the census: see words.RARE
+_RARE = 0
 #: partitions whose pairs one group may have
 _PER_GROUP = 4
 #: pairs that wait to be counted
@@ -47,11 +46,6 @@ class Edge:
     ended: bool
     times: NDArray[np.int64] | None = None
     state: NDArray[np.int64] | None = None
-
-
-def begin(census: Census) -> None:
-    """Let an empty census begin with the type that stands for those which are too rare."""
-    census.add_words(Words.of([_NO_WORD]))
 
 
 class Parted:
@@ -112,15 +106,20 @@ class Parted:
             for i in self.parts:
                 os.unlink(self.cluster.path(name.format(i)))
 
-    def renamed(self, names: NDArray[np.uint32], dtype: np.dtype[Any]) -> list[int]:
-        """Leave the final ids and row ends of all partitions in files; return how many ids each has."""
+    def renamed(self, names: NDArray[np.uint32], gap: int | None, dtype: np.dtype[Any]) -> list[int]:
+        """Leave the final ids and row ends of all partitions in files; return how many ids each has.
+
+        names : final id of each type.  gap : that of dropped ones, if these keep their place.
+        """
+        if gap is not None:
+            names = np.where(names == DROPPED, np.uint32(gap), names)
         write_part(self.cluster.path("names"), names)
         return self._map(final_part, self.parts, self.passes, dtype.str)
 
 
 def number_part(number: int, folder: str, known: str) -> Edge:
     """Leave the census's numbers of the types of a partition in files, and its row ends."""
-    names = known_names(number, folder, known, RARE)
+    names = known_names(number, folder, known, _RARE)
     ends, last, size = read_part(f"{folder}/ends-{number}", np.int64), int(NOBODY), 0
     with Part(f"{folder}/text-0-{number}", np.uint32) as out:
         for ids, _ in pieces_of(f"{folder}/raw-{number}", ends):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import read_part, write_part
 from embcli.artifacts.schema import Counts, Vectors
 from embcli.cluster.connection import Cluster
-from embcli.cluster.counts import opened
+from embcli.cluster.opened import opened
 from embcli.counts.weighting import Cells, Floats, Marginals, completed, spans, sums
 from embcli.job import Job
 from embcli.kernels.vectors16 import WIDTH, aligned

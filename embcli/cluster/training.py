@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import read_part, write_part
 from embcli.artifacts.schema import Tokens, Vectors
 from embcli.cluster.connection import Cluster
-from embcli.cluster.counts import checked, opened
+from embcli.cluster.opened import checked, opened
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.models import fasttext as fasttext_

@@ -32,6 +32,8 @@ from embcli.text.vocab import DROPPED, Census, Rest, choose, words_of
 
 #: partitions whose types one shard may have
 _PER_SHARD = 8
+#: the first type of a census with phrases, which is no word, stands for all types that are left out
+RARE = "\n"
 #: provisional ids that are renamed at a time
 _PIECE = 1 << 19
 
@@ -59,37 +61,40 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, cluster: Clust
     source = partition(inputs, "lines", cluster)
     parts, shards = source.partitions, -(-len(source.partitions) // _PER_SHARD)
     found = cluster.map(scan_part, parts, cluster.folder, rule, params.rows, shards, unit="bytes", sizes=source.sizes)
-    known = keep_words(given, cluster) if given is not None else None
-    least = 0 if given is not None else params.min_count
-    kept_too = JOINER if rule.phrases else None
-    sums = cluster.map(sum_shard, range(shards), cluster.folder, len(parts), least, known, kept_too, unit="shards")
-    census, rest = Census(), Rest()
-    if rule.phrases:
-        from embcli.cluster import phrases
-
-        phrases.begin(census)
-    for data, sizes, counts, more in sums:
-        census.table.add(data, np.cumsum(sizes) - sizes, sizes, counts)
-        rest = Rest(rest.types + more.types, rest.tokens + more.tokens, max(rest.highest, more.highest))
+    census, rest = _types(cluster, len(parts), shards, given, params, rule)
     text, joined = None, dict[str, Any]()
     if rule.phrases:
-        text = phrases.Parted(
-            cluster, parts, keep_words(words_of(census.table), cluster), census, params.rows == "line"
-        )
+        from embcli.cluster.phrases import Parted
+
+        text = Parted(cluster, parts, keep_words(words_of(census.table), cluster), census, params.rows == "line")
         joined["phrases"] = run_passes(text, census, rule.phrases, words.scoring(params), rest.tokens)
     chosen = choose(census, params.min_count, params.max_vocab, unk, given, rest)
     top = words.settle(inputs, params, rule, chosen, joined, job)
     dtype, gap = np.min_scalar_type(top), top if params.gaps == "keep" else None
     if text is not None:
-        kept = text.renamed(
-            chosen.names if gap is None else np.where(chosen.names == DROPPED, gap, chosen.names), dtype
-        )
+        kept = text.renamed(chosen.names, gap, dtype)
     else:
-        final = (cluster.folder, keep_words(chosen.words, cluster), _other(chosen.words, unk, gap), dtype.str)
-        kept = cluster.map(rename_part, parts, *final, unit="bytes", sizes=source.sizes)
+        more = (cluster.folder, keep_words(chosen.words, cluster), _other(chosen.words, unk, gap), dtype.str)
+        kept = cluster.map(rename_part, parts, *more, unit="bytes", sizes=source.sizes)
     job.sources += digests(source, cluster)
     ids, offsets = joined_rows(cluster, kept, dtype)
     return words.tokens_of(ids, offsets, chosen, total(found, params.rows), params, rule, unk, joined)
+
+
+def _types(
+    cluster: Cluster, parts: int, shards: int, given: Words | None, params: EncodeParams, rule: Cut
+) -> tuple[Census, Rest]:
+    """Return the types that may become the vocabulary, and figures of those that are left out."""
+    known = keep_words(given, cluster) if given is not None else None
+    least, mark = 0 if given is not None else params.min_count, JOINER if rule.phrases else None
+    sums = cluster.map(sum_shard, range(shards), cluster.folder, parts, least, known, mark, unit="shards")
+    census, rest = Census(), Rest()
+    if rule.phrases:
+        census.add_words(Words.of([RARE]))
+    for data, sizes, counts, more in sums:
+        census.table.add(data, np.cumsum(sizes) - sizes, sizes, counts)
+        rest = Rest(rest.types + more.types, rest.tokens + more.tokens, max(rest.highest, more.highest))
+    return census, rest
 
 
 def joined_rows(cluster: Cluster, kept: Sequence[int], dtype: Any) -> tuple[Joined, Joined]:

@@ -67,11 +67,14 @@ def road(folder: Path) -> list[tuple[str | Path, ...]]:
         ("w2v.npz", "word2vec", folder / "words.npz", *TRAINED),
         ("ft.npz", "fasttext", folder / "words.npz", *TRAINED),
         ("glove.npz", "glove", folder / "counts.npz", *FITTED),
+        ("second.npz", "encode", folder / "b.txt", "--words", "--lower"),
+        ("sum.npz", "cooc", folder / "words.npz", folder / "second.npz", folder / "counts.npz"),
+        ("all.npz", "cooc", folder / "blocks.npz", folder / "documents.npz", "--context", "document"),
         ("phrases.npz", "encode", *texts, "--words", "--lower", "--phrases", "2", "--phrase-threshold", "20"),
     ]
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(14))
 def test_a_cluster_gives_the_bytes_of_one_machine(
     number: int, cluster: Processes, local: Path, small: None, tmp_path: Path
 ) -> None:

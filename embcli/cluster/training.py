@@ -46,7 +46,7 @@ def fasttext(inputs: Sequence[Tokens], params: FastTextParams, job: Job, cluster
 
 def _shared(params: Any, job: Job, cluster: Cluster) -> Any:
     """Return the options if they say how many shares there are, which decides the result and so is not guessed."""
-    if params.resume is None and params.shares == 1:
+    if not params.shared:
         raise UsageError(
             f"--cluster: trains shares of the text side by side; give --shares N, {cluster.threads} or more here: it "
             "decides the result, whatever the number of workers"

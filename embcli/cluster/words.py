@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import Joined, Part, read_part, write_part
 from embcli.artifacts.schema import Tokens, Words
 from embcli.cluster.census import keep_words, known_names, sum_shard, write_types
-from embcli.cluster.connection import Cluster
+from embcli.cluster.connection import Cluster, LoneError
 from embcli.cluster.partitions import Partition, digests, line_before, lines_before, partition
-from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import EncodeParams
 from embcli.text import words
@@ -57,7 +56,7 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, cluster: Clust
         return encode_pieces(inputs, params, job, cluster)
     rule, given, unk = words.resolve(params)
     if rule.phrases and given is not None:
-        raise UsageError("--vocab: its phrases are joined on one machine; leave --cluster out")
+        raise LoneError("--vocab: its phrases are joined on one machine")
     source = partition(inputs, "lines", cluster)
     parts, shards = source.partitions, -(-len(source.partitions) // _PER_SHARD)
     found = cluster.map(scan_part, parts, cluster.folder, rule, params.rows, shards, unit="bytes", sizes=source.sizes)

@@ -17,7 +17,7 @@ from embcli.cli import app
 
 distributed = pytest.importorskip("distributed", reason="distributed is missing: pip install 'embcli[cluster]'")
 
-from embcli.cluster import connection, counts, partitions  # noqa: E402
+from embcli.cluster import client, counts, partitions  # noqa: E402
 
 TRAINED = ("--dim", "16", "--epochs", "1", "--shares", "4", "--merge-every", "20000")
 FITTED = ("--dim", "16", "--epochs", "2")
@@ -164,6 +164,38 @@ def _wrapped(monkeypatch: pytest.MonkeyPatch, task: str, wrapper: Any, what: Any
     monkeypatch.setattr(distributed.Client, "submit", submit)
 
 
+EXPERIMENT = """\
+steps:
+  tokens:  {use: encode, inputs: a.txt, words: true, lower: true, phrases: 1}
+  counts:  {use: cooc, inputs: tokens, grid: {window: [2, 5]}}
+  glove:   {use: glove, inputs: counts-window=5, dim: 8, epochs: 1}
+  w2v:     {use: word2vec, inputs: tokens, dim: 8, epochs: 1, shares: 3}
+  mapped:  {use: encode, inputs: b.txt, words: true, vocab: tokens}
+"""
+
+
+def test_an_experiment_has_one_connection(
+    cluster: Processes, local: Path, small: None, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_bytes((local / name).read_bytes()[:400_000])
+    there, made = ("--cluster", cluster.address), []
+    for name, where in (("here", ()), ("there", (*there, "-j", "2"))):
+        (tmp_path / f"{name}.yaml").write_text(f"out: {name}\n{EXPERIMENT}", encoding="utf-8")
+        capfd.readouterr()
+        assert app.main(["run", str(tmp_path / f"{name}.yaml"), *where, "--no-progress"]) == 0
+        made.append({path.name: path.read_bytes() for path in (tmp_path / name).glob("*.npz")})
+    assert made[0] == made[1] and len(made[0]) == 6
+    talk = capfd.readouterr().err
+    assert "mapped: --vocab: its phrases are joined on one machine: done here" in talk
+    assert not [name for name in os.listdir(tmp_path / "there") if "parts" in name]
+    assert app.main(["run", str(tmp_path / "there.yaml"), *there, "--dry-run", "--force"]) == 0
+    assert capfd.readouterr().out.count(f"--cluster {cluster.address} ") == 6
+    line = ("run", tmp_path / "there.yaml", *there, "--force")
+    (tmp_path / "there.yaml").write_text(EXPERIMENT.replace(", shares: 3", ""), encoding="utf-8")
+    assert "step w2v: --cluster trains shares" in refused(capfd, 2, *line)
+
+
 def refused(capfd: pytest.CaptureFixture[str], code: int, *line: str | Path) -> str:
     """Run a command that must fail in one line, and return that line."""
     capfd.readouterr()
@@ -176,7 +208,7 @@ def refused(capfd: pytest.CaptureFixture[str], code: int, *line: str | Path) -> 
 def test_a_lost_scheduler_is_one_line(
     local: Path, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 5)
+    monkeypatch.setattr(client, "PATIENCE", 5)
     made = Processes(tmp_path, 1)
     try:
         _wrapped(monkeypatch, "count_part", kills, made.scheduler.pid)
@@ -227,7 +259,7 @@ def test_faults_of_the_text_are_those_of_one_machine(
 def test_nobody_there_is_one_line(
     local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 1)
+    monkeypatch.setattr(client, "PATIENCE", 1)
     line = ("cooc", local / "words.npz", "-o", tmp_path / "x.npz", "--cluster", "tcp://127.0.0.1:1")
     assert "no scheduler there" in refused(capfd, 1, *line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,7 @@ def experiment(inputs: list[str], params: RunParams, console: Console) -> None:
     if several and params.only:
         raise UsageError(f"--only: names steps of one experiment, and {inputs[0]} runs several; give the one")
     plans, tallies = [plan.only(params.only) for plan in plans], []
-    with _places(plans, params, console) as place:
+    with _places(params, console) as place:
         for number, plan in enumerate(plans):
             if several and not console.json:
                 mark = f"# {plan.experiment.path}" if params.dry_run else f"=== {plan.experiment.path} ==="
@@ -43,26 +43,28 @@ def experiment(inputs: list[str], params: RunParams, console: Console) -> None:
 
 
 @contextmanager
-def _places(plans: Sequence[Any], params: RunParams, console: Console) -> Iterator[Any]:
-    """Yield where steps run. Raises UsageError if a trainer that is to run on a cluster has no shares."""
-    from embcli.pipeline.runner import check, here, survey
+def _places(params: RunParams, console: Console) -> Iterator[Any]:
+    """Yield where steps run: see ``runner.Place``."""
+    from embcli.pipeline.runner import here
 
-    if params.cluster is None:
-        yield here
-        return
-    for plan in plans:
-        check(plan)
-        for build, fresh in survey(plan, params.force).items():
-            if not fresh and isinstance(build.params, Word2vecParams) and not build.params.shared:
-                raise UsageError(
-                    f"step {build.label}: --cluster trains shares of the text side by side; give 'shares:', which "
-                    "decides the result"
-                )
-    if params.dry_run:
+    if params.cluster is None or params.dry_run:
         yield here
         return
     with together(params.cluster, console.say) as place:
         yield place
+
+
+def _shared(plan: Any, params: RunParams) -> None:
+    """Raise UsageError if a trainer that is to run on a cluster has no shares, before anything is built."""
+    from embcli.pipeline.runner import check, survey
+
+    check(plan)
+    for build, fresh in survey(plan, params.force).items():
+        if not fresh and isinstance(build.params, Word2vecParams) and not build.params.shared:
+            raise UsageError(
+                f"step {build.label}: --cluster trains shares of the text side by side; give 'shares:', which decides "
+                "the result"
+            )
 
 
 def _one(plan: Any, params: RunParams, console: Console, several: bool, place: Any) -> Tally:
@@ -77,6 +79,8 @@ def _one(plan: Any, params: RunParams, console: Console, several: bool, place: A
     threads = params.threads or max(cores() // params.jobs, 1)
     before = f"{plan.experiment.name}: " if several else ""
     try:
+        if params.cluster is not None:
+            _shared(plan, params)
         run(
             plan, lambda label: StepTalk(console, f"{before}{label}", meters),
             force=params.force, jobs=params.jobs, threads=threads, place=place,

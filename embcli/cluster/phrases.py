@@ -51,7 +51,7 @@ class Edge:
 class Parted:
     """A text in partitions: see ``phrases.Text``.
 
-    known : the words of the census, for the workers.  whole_rows : whether all partitions end where a row does.
+    known : the words of the census, for the workers.  whole : whether all partitions end where a row does.
     """
 
     def __init__(self, cluster: Cluster, parts: Sequence[Partition], known: str, census: Census, whole: bool) -> None:
@@ -59,6 +59,7 @@ class Parted:
         self.parts, self.sizes = range(len(parts)), [part.size for part in parts]
         self.groups = -(-len(parts) // _PER_GROUP)
         self.edges = self._map(number_part, self.parts, known)
+        self._forget("raw-{}", "ends-{}")
 
     def _map(self, work: Any, items: Sequence[Any], *more: Any) -> list[Any]:
         return self.cluster.map(work, items, self.cluster.folder, *more, unit="bytes", sizes=self.sizes)

@@ -54,6 +54,12 @@ class Cluster:
         free = min((limit or 1 << 32) / threads for threads, limit in workers)
         self.budget = max(int(free * 0.6) - BESIDES, 1 << 26)
 
+    def slots(self) -> list[str]:
+        """Return the addresses of the workers, each as often as it has threads, in turn."""
+        with self.failing():
+            found = [(i, where) for where, threads in self.client.nthreads().items() for i in range(threads)]
+        return [where for _, where in sorted(found)]
+
     def path(self, name: str) -> str:
         """Return the path of a part."""
         return os.path.join(self.folder, name)

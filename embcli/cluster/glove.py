@@ -8,7 +8,7 @@ its blocks on in the first stage, what is before it in the last one. How many la
 
 Cells stay where they were counted: a task packs those of its blocks of rows from the mapped counts, and a worker keeps
 them for the group. Rows of both tables lie in files, which a stage reads and writes anew, so that a task that is lost
-with its worker is done again from the same files.
+with its worker is done again from the same files, unless it has left its costs in a file: then it is done.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def lanes_of(offsets: Ints, columns: int, most: int) -> list[Lane]:
 
 
 class Shelf:
-    """A table with its biases, whose blocks lie in files of a cluster's folder. Files that hold none are removed."""
+    """A table with its biases, whose blocks lie in files of a cluster's folder."""
 
     def __init__(self, cluster: Cluster, name: str, bounds: Ints, table: NDArray[Any], bias: NDArray[Any]) -> None:
         self.cluster, self.sizes = cluster, np.diff(bounds).tolist()
@@ -93,18 +93,17 @@ class Shelf:
         """Return where blocks lie."""
         return [(self.files[b], self.first[b], self.sizes[b]) for b in blocks]
 
-    def put(self, blocks: Iterable[int], name: str) -> None:
-        """Say that blocks lie in another file now, one after the other."""
-        at = 0
+    def put(self, blocks: Iterable[int], name: str) -> list[str]:
+        """Say that blocks are to lie in another file, one after the other; return the files that hold none then."""
+        at, empty = 0, list[str]()
         for b in blocks:
             old, self.files[b], self.first[b] = self.files[b], name, at
             at += self.sizes[b]
             self.held[name] += 1
             self.held[old] -= 1
             if not self.held[old]:
-                del self.held[old]
-                for path in (old, old + ".bias"):
-                    os.unlink(self.cluster.path(path))
+                empty += [old, old + ".bias"]
+        return empty
 
 
 class Workers:
@@ -127,13 +126,13 @@ class Workers:
     def visit(self, groups: Iterable[Opened], learn: bool) -> Iterator[NDArray[np.float64]]:
         """Visit the cells of groups; see ``glove_trainer.Crew``."""
         if learn:
+            slots = self.cluster.slots()
             for group in groups:
-                yield self._learned(*group)
+                yield self._learned(*group, slots)
             return
         futures = [self._submit(self._look(*group)) for group in groups]
         for future in futures:
-            costs, _ = self.cluster.gather(future)
-            yield costs
+            yield self.cluster.gather(future)
 
     def finish(self) -> None:
         """Bring what lies in the files into the tables."""
@@ -148,41 +147,67 @@ class Workers:
                 table[at:end], bias[at:end] = read_rows([place], self.cluster.folder, table.shape[2])
                 at = end
 
-    def _submit(self, work: Work, near: str | None = None) -> Any:
-        return self.cluster.submit(visit_cells, work, self.setup, self.cluster.folder, near=near)
+    def _submit(self, work: Work, *after: Any, near: str | None = None) -> Any:
+        return self.cluster.submit(visit_cells, work, self.setup, self.cluster.folder, *after, near=near)
 
     def _look(self, blocks: Ints, order: Ints, keys: NDArray[np.uint64]) -> Work:
         """Return a task that visits all cells of a group, and changes nothing."""
         columns, rows = np.arange(len(order)), blocks.tolist()
         places = self.rows.places(rows), self.contexts.places(columns.tolist())
-        return Work(rows, keys, columns, [(0, len(order))] * len(rows), *places, None)
+        return Work(rows, keys, columns, [(0, len(order))] * len(rows), *places, ())
 
-    def _learned(self, blocks: Ints, order: Ints, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _learned(self, blocks: Ints, order: Ints, keys: NDArray[np.uint64], slots: list[str]) -> NDArray[np.float64]:
         """Learn from the cells of a group, stage by stage; return the costs."""
-        offsets = offsets_of(len(blocks), len(order))
+        offsets, costs = offsets_of(len(blocks), len(order)), np.zeros((len(blocks), len(order), 2))
         lanes = lanes_of(offsets, len(order), self.cluster.threads)
-        costs, near = np.zeros((len(blocks), len(order), 2)), dict[int, str]()
-        for stage in range(len(lanes) + 1):
-            tasks = dict[int, tuple[Lane, Work, Any]]()
-            for k, lane in enumerate(lanes):
-                to = lanes[(k + stage) % len(lanes)]
-                of = lane.spans(offsets, to, stage, len(lanes))
-                if any(a < b for a, b in of):
-                    work = self._work(lane, to, of, blocks, order, keys)
-                    tasks[k] = to, work, self._submit(work, near.get(k))
-            done = self.cluster.gather([future for *_, future in tasks.values()])
-            for (k, (to, work, _)), (found, near[k]) in zip(tasks.items(), done, strict=True):
-                costs[np.array(lanes[k].members)[:, None], order[to.start : to.end]] += found
-                assert work.out is not None
-                self.rows.put(work.blocks, work.out[0])
-                self.contexts.put(work.columns.tolist(), work.out[1])
-            self.stages += 1
+        before, written = dict[tuple[str, int], Any](), list[str]()
+        stages = [
+            self._stage(stage, lanes, (blocks, order, keys), offsets, before, slots) for stage in range(len(lanes) + 1)
+        ]
+        for tasks, empty in stages:
+            done = self.cluster.gather([future for *_, future in tasks])
+            for (lane, to, work, _), found in zip(tasks, done, strict=True):
+                costs[np.array(lane.members)[:, None], order[to.start : to.end]] += found
+                written += work.out[2:]
+            self._forget(empty)
+        self._forget(written)
         return costs
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            os.unlink(self.cluster.path(name))
+
+    def _stage(
+        self,
+        stage: int,
+        lanes: list[Lane],
+        group: Opened,
+        offsets: Ints,
+        before: dict[tuple[str, int], Any],
+        slots: list[str],
+    ) -> tuple[list[tuple[Lane, Lane, Work, Any]], list[str]]:
+        """Submit the tasks of a stage, each after those of the one ``before`` that it needs.
+
+        Returns the tasks, (lane, stretch of which lane, work, future), and the files that are of no use after them.
+        """
+        tasks, empty = [], list[str]()
+        for k, lane in enumerate(lanes):
+            to = lanes[(k + stage) % len(lanes)]
+            spans = lane.spans(offsets, to, stage, len(lanes))
+            if any(a < b for a, b in spans):
+                work = self._work(lane, to, spans, *group)
+                after = [before[key] for key in (("rows", lane.start), ("columns", to.start)) if key in before]
+                tasks.append((lane, to, work, self._submit(work, *after, near=slots[k % len(slots)])))
+        for lane, to, work, future in tasks:
+            before["rows", lane.start] = before["columns", to.start] = future
+            empty += self.rows.put(work.blocks, work.out[0]) + self.contexts.put(work.columns.tolist(), work.out[1])
+        self.stages += 1
+        return tasks, empty
 
     def _work(self, lane: Lane, to: Lane, of: list[Span], blocks: Ints, order: Ints, keys: NDArray[np.uint64]) -> Work:
         """Return the task of a lane which visits the stretch of another one."""
         rows, columns = blocks[lane.members].tolist(), order[to.start : to.end]
         places = self.rows.places(rows), self.contexts.places(columns.tolist())
-        out = [f"{side}-{self.name}-{self.stages}-{to.start}" for side in ("words", "contexts")]
+        out = tuple(f"{what}-{self.name}-{self.stages}-{to.start}" for what in ("words", "contexts", "costs"))
         within = [(a - to.start, b - to.start) for a, b in of]
-        return Work(rows, keys[lane.members], columns, within, *places, (out[0], out[1]))
+        return Work(rows, keys[lane.members], columns, within, *places, out)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.artifacts.joined import Part, read_part
+from embcli.artifacts.joined import Part, read_part, write_part
 from embcli.cluster.opened import opened
 from embcli.job import Job
 from embcli.kernels.glove import SPARE, Group, Model, Rule, visit_group
@@ -43,8 +43,8 @@ class Setup:
 class Work:
     """What a task visits: blocks of rows, and blocks of columns in order; where they lie; and where they go.
 
-    spans : which of the columns each block of rows visits.  keys : of the cells' order.  out : files of the rows and of
-    the contexts; None leaves them as they are.
+    spans : which of the columns each block of rows visits.  keys : of the cells' order.  out : files of the rows, of
+    the contexts, and of the costs; none if nothing is to be learned.
     """
 
     blocks: list[int]
@@ -53,7 +53,7 @@ class Work:
     spans: list[Span]
     rows: list[Place]
     contexts: list[Place]
-    out: tuple[str, str] | None
+    out: tuple[str, ...]
 
 
 def count_columns(rows: Span, path: str, digest: str) -> Ints:
@@ -90,36 +90,46 @@ def read_rows(places: Sequence[Place], folder: str, width: int) -> tuple[NDArray
     return table, np.concatenate(bias)
 
 
-def visit_cells(work: Work, setup: str, folder: str) -> tuple[NDArray[np.float64], str]:
-    """Visit cells, and leave the rows and contexts in files if they go anywhere; return the costs, and where this was.
+def visit_cells(work: Work, setup: str, folder: str, *after: Any) -> NDArray[np.float64]:
+    """Visit cells, and leave the rows and contexts in files if they are learned from; return the costs.
 
-    Costs have the shape (blocks of rows, columns of the task, 2).
+    Costs have the shape (blocks of rows, columns of the task, 2). ``after`` is what had to be done before.
     """
-    made = _setup(setup)
+    shape = (len(work.blocks), len(work.columns), 2)
+    rows, contexts, done = (os.path.join(folder, name) for name in work.out or ("",) * 3)
+    if work.out and os.path.exists(done):
+        return read_part(done, np.float64).reshape(shape)
+    made, costs = _setup(setup), np.zeros(shape)
     words, word_bias = read_rows(work.rows, folder, made.width)
-    starts = np.cumsum([0, *(rows for *_, rows in work.rows)])
-    costs, buffers = np.zeros((len(work.blocks), len(work.columns), 2)), room()
     with ExitStack() as stack:
-        paths = [os.path.join(folder, name + end) for name in work.out or () for end in ("", ".bias")]
+        paths = [path + end for path in (rows, contexts) for end in ("", ".bias")] if work.out else []
         out = [stack.enter_context(Part(path, np.float32)) for path in paths]
         for a, b in _pieces(work.contexts, made.width):
-            contexts, context_bias = read_rows(work.contexts[a:b], folder, made.width)
-            model = Model(words, contexts, word_bias, context_bias)
-            ends = np.cumsum([rows for *_, rows in work.contexts[a:b]])
-            for i, (start, stop) in enumerate(work.spans):
-                start, stop = max(start, a), min(stop, b)
-                if start < stop:
-                    columns = np.zeros(len(made.strata.columns) - 1, np.int64)
-                    columns[work.columns[a + 1 : b]] = ends[:-1]
-                    group = _group(work, setup, i, starts[i : i + 1], columns, work.columns[start:stop])
-                    found, control = np.zeros((1, len(columns), 2)), np.zeros((3, len(columns)), np.int64)
-                    visit_group(model, made.rule, group, work.out is not None, buffers, control, found)
-                    costs[i, start:stop] = found[0, work.columns[start:stop]]
-            for part, array in zip(out[2:], (contexts, context_bias), strict=bool(out)):
+            piece = read_rows(work.contexts[a:b], folder, made.width)
+            _visit(work, setup, (a, b), Model(words, piece[0], word_bias, piece[1]), costs)
+            for part, array in zip(out[2:], piece, strict=bool(out)):
                 part.append(array)
         for part, array in zip(out[:2], (words, word_bias), strict=bool(out)):
             part.append(array)
-    return costs, _here()
+    if work.out:
+        write_part(done, costs)
+    return costs
+
+
+def _visit(work: Work, setup: str, piece: Span, model: Model, costs: NDArray[np.float64]) -> None:
+    """Visit the cells of a piece of the columns, whose contexts are in the model, and fill in the costs."""
+    made, (a, b), buffers = _setup(setup), piece, room()
+    starts = np.cumsum([0, *(rows for *_, rows in work.rows)])
+    columns = np.zeros(len(made.strata.columns) - 1, np.int64)
+    columns[work.columns[a:b]] = np.cumsum([0, *(rows for *_, rows in work.contexts[a : b - 1])])
+    for i, span in enumerate(work.spans):
+        start, stop = max(span[0], a), min(span[1], b)
+        if start < stop:
+            order = work.columns[start:stop]
+            group = _group(work, setup, i, starts[i : i + 1], columns, order)
+            found, control = np.zeros((1, len(columns), 2)), np.zeros((3, len(columns)), np.int64)
+            visit_group(model, made.rule, group, bool(work.out), buffers, control, found)
+            costs[i, start:stop] = found[0, order]
 
 
 def _pieces(places: Sequence[Place], width: int) -> Iterator[Span]:
@@ -146,11 +156,3 @@ def _group(work: Work, setup: str, i: int, row: Ints, columns: Ints, order: Ints
         at += size
     keys, none = work.keys[i : i + 1], np.zeros(1, np.int64)
     return Group(copy, none, np.cumsum(sizes)[None], row, columns, np.ascontiguousarray(order), none, keys)
-
-
-def _here() -> str:
-    """Return the address of the worker that this runs on."""
-    from distributed import get_worker
-
-    address: str = get_worker().address
-    return address

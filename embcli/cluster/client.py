@@ -29,7 +29,8 @@ def connect(where: str, note: Callable[[str], None]) -> Iterator[Any]:
             "--cluster needs Dask, which is not installed: pip install 'embcli[cluster]' (here and on all workers)"
         ) from None
     gc.enable()  # Dask's client is made of cycles, and a run may be long
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):  # Dask gives the latter a level of its own
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         address: Any = where
         if where.startswith("local:"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embcli.artifacts.joined import Part, read_part, write_part
+from embcli.artifacts.joined import Part, fill_part, read_part, write_part
 from embcli.cluster.opened import opened
 from embcli.job import Job
 from embcli.kernels.glove import SPARE, Group, Model, Rule, visit_group
@@ -25,7 +25,7 @@ Span = tuple[int, int]
 #: where some rows lie: file, first row there, how many
 Place = tuple[str, int, int]
 #: numbers of contexts that a task holds at a time
-_PIECE = 1 << 25
+_PIECE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,15 @@ def _packed(setup: str, block: int) -> tuple[Ints, NDArray[np.uint64]]:
 
 def read_rows(places: Sequence[Place], folder: str, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows and biases from where they lie, float32 (rows, 2, width) and (rows, 2)."""
-    table, bias = aligned(sum(rows for *_, rows in places), 2, width), []
+    total = sum(rows for *_, rows in places)
+    table, bias = aligned(total, 2, width), np.empty((total, 2), np.float32)
     at = 0
     for name, first, rows in places:
-        path, end = os.path.join(folder, name), first + rows
-        table[at : at + rows] = read_part(path, np.float32, 2 * width * first, 2 * width * end).reshape(rows, 2, width)
-        bias.append(read_part(path + ".bias", np.float32, 2 * first, 2 * end).reshape(rows, 2))
+        path = os.path.join(folder, name)
+        for into, where in ((table, path), (bias, path + ".bias")):
+            fill_part(where, first * into[:1].nbytes, into[at : at + rows])
         at += rows
-    return table, np.concatenate(bias)
+    return table, bias
 
 
 def visit_cells(work: Work, setup: str, folder: str, *after: Any) -> NDArray[np.float64]:

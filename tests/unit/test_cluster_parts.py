@@ -12,7 +12,7 @@ from conftest import DATA, failed, ok
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embcli.artifacts.joined import Joined, Part, read_part, write_part
+from embcli.artifacts.joined import Joined, Part, fill_part, map_part, read_part, write_part
 from embcli.artifacts.schema import Words
 from embcli.cli import app
 from embcli.cluster.glove import lanes_of
@@ -29,7 +29,13 @@ def test_joined_files_are_one_array(tmp_path: Path) -> None:
     joined = Joined(np.int64, paths, [0, 5, 5], [0])
     assert np.concatenate([*joined.blocks(16)]).tolist() == [0, 0, 1, 2, 3, 4, 12, 14]
     assert len(joined) == 8
-    assert read_part(paths[0], np.int64, 1, 3).tolist() == [1, 2]
+    assert read_part(paths[0], np.int64, 1, 3).tolist() == map_part(paths[0], np.int64)[1:3].tolist() == [1, 2]
+    assert len(map_part(paths[1], np.int64)) == 0
+    into = np.zeros((2, 2), np.int64)
+    fill_part(paths[0], 8, into)
+    assert into.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(EOFError):
+        fill_part(paths[0], 16, into)
 
 
 def test_a_part_that_fails_leaves_nothing(tmp_path: Path) -> None:

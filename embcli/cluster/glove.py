@@ -197,7 +197,9 @@ class Workers:
             if any(a < b for a, b in spans):
                 work = self._work(lane, to, spans, *group)
                 after = [before[key] for key in (("rows", lane.start), ("columns", to.start)) if key in before]
-                tasks.append((lane, to, work, self._submit(work, *after, near=slots[k % len(slots)])))
+                tasks.append(
+                    (lane, to, work, self._submit(work, *after, near=slots[k % len(slots)] if slots else None))
+                )
         for lane, to, work, future in tasks:
             before["rows", lane.start] = before["columns", to.start] = future
             empty += self.rows.put(work.blocks, work.out[0]) + self.contexts.put(work.columns.tolist(), work.out[1])

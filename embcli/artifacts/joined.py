@@ -6,6 +6,7 @@ same one. Whoever asked for the parts removes their folder.
 
 from __future__ import annotations
 
+import mmap
 import os
 import uuid
 import zlib
@@ -65,6 +66,25 @@ def read_part(path: str, dtype: Any, start: int = 0, stop: int | None = None) ->
     """Return items [start, stop) of a part, by a plain read."""
     size = np.dtype(dtype).itemsize
     return np.fromfile(path, dtype, -1 if stop is None else stop - start, offset=start * size)
+
+
+def fill_part(path: str, start: int, into: NDArray[Any]) -> None:
+    """Fill an array from a part, byte ``start`` on, without a copy. Raises EOFError if the part is too short."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(start)
+        left = into.reshape(-1).view(np.uint8).data
+        while len(left):
+            n = file.readinto(left)
+            if not n:
+                raise EOFError(path)
+            left = left[n:]
+
+
+def map_part(path: str, dtype: Any) -> NDArray[Any]:
+    """Return a part as a read-only memory map."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return np.frombuffer(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"", dtype)
 
 
 class Joined:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from embcli.cli.clusters import alone
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import UsageError
 from embcli.job import Job
@@ -53,27 +51,15 @@ def run_step(
         from embcli.pipeline.execute import execute
 
         try:
-            with _place(step, cluster, job) as place:
-                outcome = execute(step, inputs, params, job, out, **place)
+            with ExitStack() as stack:
+                how = {} if cluster is None else stack.enter_context(alone(cluster, step, job))
+                outcome = execute(step, inputs, params, job, out, **how)
         finally:
             console.close()
         if common.out is not None:
             say_outcome(step, outcome, out, console)
         if printing is not None:
             printing(outcome if step.name == "attend" else out, params, console)
-
-
-@contextmanager
-def _place(step: Step, cluster: str | None, job: Job) -> Iterator[dict[str, Any]]:
-    """Yield what ``execute`` needs to know of where the step is to run."""
-    if cluster is None:
-        yield {}
-        return
-    from embcli.cluster.connection import connect
-
-    with connect(cluster, job) as there:
-        module, name = step.cluster.split(":")
-        yield {"function": partial(getattr(import_module(module), name), cluster=there), "write": there.write}
 
 
 def _check(step: Step, inputs: list[str], params: Any, common: StepCommon, printing: bool, console: Console) -> None:

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
-import logging
 import os
 import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from embcli import __version__
@@ -21,19 +19,25 @@ from embcli.artifacts import store
 from embcli.artifacts.joined import Joined
 from embcli.artifacts.schema import Artifact
 from embcli.artifacts.zipwrite import combine
-from embcli.errors import EmbcliError, InputError
-from embcli.job import Job, human_bytes
+from embcli.errors import EmbcliError, InputError, UsageError
+from embcli.job import Job
 from embcli.text.corpus import size_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: seconds to wait for a scheduler, and for a first worker
-PATIENCE = 30
 #: bytes that Python, NumPy and the compiled kernels take in a worker
 BESIDES = 250_000_000
 #: what Dask raises when the scheduler is gone
 _LOST = ("CancelledError", "FutureCancelledError", "CommClosedError", "FutureCancelled", "ClosedClientError")
+
+
+class LoneError(UsageError):
+    """What is asked for is done on one machine only; ``reason`` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}; leave --cluster out")
+        self.reason = reason
 
 
 class Cluster:
@@ -45,14 +49,16 @@ class Cluster:
 
     def __init__(self, name: str, client: Any, job: Job, folder: str) -> None:
         self.name, self.client, self.job, self.folder = name, client, job, folder
-        found = client.run(room)
-        workers = found.values()
+        workers = client.run(room).values()
         self.threads = sum(threads for threads, _ in workers)
-        #: the workers, each as often as it has threads, every one once before any a second time
-        turns = range(max((threads for threads, _ in workers), default=0))
-        self.places = [name for turn in turns for name, (threads, _) in sorted(found.items()) if threads > turn]
         free = min((limit or 1 << 32) / threads for threads, limit in workers)
         self.budget = max(int(free * 0.6) - BESIDES, 1 << 26)
+
+    def slots(self) -> list[str]:
+        """Return the addresses of the workers, each as often as it has threads, in turn."""
+        with self.failing():
+            found = [(i, where) for where, threads in self.client.nthreads().items() for i in range(threads)]
+        return [where for _, where in sorted(found)]
 
     def path(self, name: str) -> str:
         """Return the path of a part."""
@@ -95,14 +101,12 @@ class Cluster:
                 self.client.cancel([future for future in futures if future is not None])
             raise
 
-    def submit(self, work: Callable[..., Any], *arguments: Any, place: int | None = None) -> Any:
+    def submit(self, work: Callable[..., Any], *arguments: Any, near: str | None = None) -> Any:
         """Return the future of work(*arguments), whose result stays on a worker; arguments may be futures.
 
-        Tasks of consecutive places go to different workers, as long as these live.
+        near : address of the worker that should do it, while it lives.
         """
-        where: dict[str, Any] = {}
-        if place is not None:
-            where = {"workers": [self.places[place % len(self.places)]], "allow_other_workers": True}
+        where = {} if near is None else {"workers": [near], "allow_other_workers": True}
         with self.failing():
             return self.client.submit(work, *arguments, pure=False, **where)
 
@@ -198,74 +202,10 @@ def copy_piece(piece: tuple[Joined, int], path: str) -> tuple[int, int]:
 
 
 @contextmanager
-def connect(where: str, job: Job) -> Iterator[Cluster]:
-    """Yield the cluster of ``--cluster``: ADDRESS of a scheduler, or local:N for N processes on this machine.
-
-    Raises InputError, one line, if there is no scheduler, no worker, a worker without this version of embcli, or the
-    extra is missing.
-    """
+def place(where: str, client: Any, job: Job) -> Iterator[Cluster]:
+    """Yield the cluster to work on for a job, with a folder for parts beside its output, which is removed then."""
+    folder = tempfile.mkdtemp(prefix=".embcli-parts-", dir=os.path.abspath(job.scratch or os.getcwd()))
     try:
-        import distributed
-    except ImportError:
-        raise InputError(
-            "--cluster needs Dask, which is not installed: pip install 'embcli[cluster]' (here and on all workers)"
-        ) from None
-    gc.enable()  # Dask's client is made of cycles, and a run may be long
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with ExitStack() as stack:
-        address: Any = where
-        if where.startswith("local:"):
-            address = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=int(where[6:]),
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    silence_logs=logging.CRITICAL,
-                )
-            )
-        client = stack.enter_context(_client(where, address))
-        _check_workers(where, client)
-        link = client.dashboard_link
-        if link:
-            job.note(f"cluster {where}: dashboard at {link}")
-        folder = tempfile.mkdtemp(prefix=".embcli-parts-", dir=os.path.abspath(job.scratch or os.getcwd()))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        made = Cluster(where, client, job, folder)
-        job.note(f"cluster {where}: {made.threads} tasks at a time, {human_bytes(made.budget)} each to plan with")
-        yield made
-
-
-def _client(where: str, address: Any) -> Any:
-    from distributed import Client
-
-    try:
-        return Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as e:
-        cause = str(e).splitlines()[0] if str(e) and isinstance(e, ValueError) else "nobody answers"
-        raise InputError(
-            f"--cluster {where}: no scheduler there ({cause}); start one: dask scheduler, then dask worker {where}"
-        ) from None
-
-
-def _check_workers(where: str, client: Any) -> None:
-    """Raise InputError unless there are workers, all with this version of embcli."""
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError:
-        raise InputError(f"--cluster {where}: the scheduler has no workers; start some: dask worker {where}") from None
-    import cloudpickle
-
-    from embcli.cluster import version
-
-    cloudpickle.register_pickle_by_value(version)
-    try:
-        found = client.run(version.version)
+        yield Cluster(where, client, job, folder)
     finally:
-        cloudpickle.unregister_pickle_by_value(version)
-    for worker, there in sorted(found.items()):
-        if there != __version__:
-            what = f"embcli {there}" if there else "no embcli"
-            raise InputError(
-                f"--cluster {where}: the worker {worker} has {what}, this is {__version__}; install the same on all "
-                "machines"
-            )
+        shutil.rmtree(folder, ignore_errors=True)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from embcli.artifacts import store
 from embcli.artifacts.joined import Part
 from embcli.artifacts.schema import Tokenizer, Tokens
-from embcli.cluster.connection import Cluster
+from embcli.cluster.connection import Cluster, LoneError
 from embcli.cluster.partitions import Digests, Partition, partition
 from embcli.cluster.words import Figures, figures, joined_rows, rows_of, total
-from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import BpeTrainParams, EncodeParams
 from embcli.text import bpe_encode, bpe_train
@@ -73,7 +72,7 @@ def encode_part(
 def train(inputs: Sequence[str], params: BpeTrainParams, job: Job, cluster: Cluster) -> Tokenizer:
     """Return what ``text.bpe_train.train`` does, the same bytes: pieces are counted by partition. Raises as that."""
     if params.counts:
-        raise UsageError("--counts: the words are counted already; leave --cluster out")
+        raise LoneError("--counts: the words are counted already")
 
     def count(inputs: Sequence[str], splitter: Splitter, mode: str, job: Job) -> PieceCounts:
         source = partition(inputs, _cuts(splitter, mode), cluster)

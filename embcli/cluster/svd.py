@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import read_part, write_part
 from embcli.artifacts.schema import Counts, Vectors
 from embcli.cluster.connection import Cluster
-from embcli.cluster.counts import opened
+from embcli.cluster.opened import opened
 from embcli.counts.weighting import Cells, Floats, Marginals, completed, spans, sums
 from embcli.job import Job
 from embcli.kernels.vectors16 import WIDTH, aligned
@@ -88,10 +88,8 @@ class Remote(svd.Matrix):
 
     def _loaded(self, how: tuple[str, float], margins: Any) -> list[Any]:
         """Return the groups of rows, each on a worker of its own as long as there is one."""
-        return [
-            self.cluster.submit(load_rows, span, *self.source, *how, margins, place=i)
-            for i, span in enumerate(self.groups)
-        ]
+        places = zip(self.groups, cycle(self.cluster.slots() or [None]), strict=False)
+        return [self.cluster.submit(load_rows, span, *self.source, *how, margins, near=slot) for span, slot in places]
 
     def _shuffled(self, margins: Any, how: tuple[str, float]) -> list[Any]:
         """Return groups of columns, made of the pieces that groups of rows are cut into."""
@@ -99,8 +97,8 @@ class Remote(svd.Matrix):
         bounds = even(ends, self.cluster.threads)
         cut = [submit(cut_rows, span, *self.source, *how, margins, bounds) for span in self.groups]
         pieces = [[submit(_item, one, i) for one in cut] for i in range(len(bounds))]
-        both = enumerate(zip(bounds, pieces, strict=True))
-        return [submit(turn, span, self.shape[0], part, place=i) for i, (span, part) in both]
+        places = zip(bounds, pieces, cycle(self.cluster.slots() or [None]), strict=False)
+        return [submit(turn, span, self.shape[0], part, near=slot) for span, part, slot in places]
 
 
 class Grouped:

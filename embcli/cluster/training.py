@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.joined import read_part, write_part
 from embcli.artifacts.schema import Tokens, Vectors
 from embcli.cluster.connection import Cluster
-from embcli.cluster.counts import checked, opened
+from embcli.cluster.opened import checked, opened
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.models import fasttext as fasttext_
@@ -47,7 +47,7 @@ def fasttext(inputs: Sequence[Tokens], params: FastTextParams, job: Job, cluster
 
 def _shared(params: Any, job: Job, cluster: Cluster) -> Any:
     """Return the options if they say how many shares there are, which decides the result and so is not guessed."""
-    if params.resume is None and params.shares == 1:
+    if not params.shared:
         raise UsageError(
             f"--cluster: trains shares of the text side by side; give --shares N, {cluster.threads} or more here: it "
             "decides the result, whatever the number of workers"

@@ -6,7 +6,7 @@ the client sees what may become the vocabulary and figures of the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,23 +15,24 @@ from numpy.typing import NDArray
 
 from embcli.artifacts.joined import Joined, Part, read_part, write_part
 from embcli.artifacts.schema import Tokens, Words
-from embcli.cluster.connection import Cluster
+from embcli.cluster.census import keep_words, known_names, sum_shard, write_types
+from embcli.cluster.connection import Cluster, LoneError
 from embcli.cluster.partitions import Digests, Partition, line_before, lines_before, partition
-from embcli.errors import UsageError
 from embcli.job import Job
-from embcli.kernels.typetable import gather, prefixes
 from embcli.spec import EncodeParams
 from embcli.text import words
 from embcli.text.corpus import Block, buffer_of
 from embcli.text.cutting import Cut, Lane
+from embcli.text.phrases import JOINER, run_passes
 from embcli.text.rows import Rows
 from embcli.text.scan import scan
 from embcli.text.typetable import TypeTable
-from embcli.text.vocab import DROPPED, Census, Rest, choose
+from embcli.text.vocab import DROPPED, Census, Rest, choose, words_of
 
 #: partitions whose types one shard may have
 _PER_SHARD = 8
-_GOLD = np.uint64(0x9E3779B97F4A7C15)
+#: the first type of a census with phrases, which is no word, stands for all types that are left out
+RARE = "\n"
 #: provisional ids that are renamed at a time
 _PIECE = 1 << 19
 
@@ -54,27 +55,46 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, cluster: Clust
 
         return encode_pieces(inputs, params, job, cluster)
     rule, given, unk = words.resolve(params)
-    if rule.phrases:
-        raise UsageError("--phrases: counts pairs over the whole text on one machine; leave --cluster out")
+    if rule.phrases and given is not None:
+        raise LoneError("--vocab: its phrases are joined on one machine")
     source = partition(inputs, "lines", cluster)
     digests = Digests(source, cluster)
     parts, shards = source.partitions, max(-(-len(source.partitions) // _PER_SHARD), cluster.threads)
     found = cluster.map(scan_part, parts, cluster.folder, rule, params.rows, shards, unit="bytes", sizes=source.sizes)
-    known = _known(given, cluster)
-    least = 0 if given is not None else params.min_count
-    sums = cluster.map(sum_shard, range(shards), cluster.folder, len(parts), least, known, unit="shards")
+    census, rest = _types(cluster, len(parts), shards, given, params, rule)
+    text, joined = None, dict[str, Any]()
+    if rule.phrases:
+        from embcli.cluster.phrases import Parted
+
+        text = Parted(cluster, parts, keep_words(words_of(census.table), cluster), census, params.rows == "line")
+        joined["phrases"] = run_passes(text, census, rule.phrases, words.scoring(params), rest.tokens)
+    chosen = choose(census, params.min_count, params.max_vocab, unk, given, rest)
+    top = words.settle(inputs, params, rule, chosen, joined, job)
+    dtype, gap = np.min_scalar_type(top), top if params.gaps == "keep" else None
+    if text is not None:
+        kept = text.renamed(chosen.names, gap, dtype)
+    else:
+        more = (cluster.folder, keep_words(chosen.words, cluster), _other(chosen.words, unk, gap), dtype.str)
+        kept = cluster.map(rename_part, parts, *more, unit="bytes", sizes=source.sizes)
+    job.sources += digests.records()
+    ids, offsets = joined_rows(cluster, kept, dtype)
+    return words.tokens_of(ids, offsets, chosen, total(found, params.rows), params, rule, unk, joined)
+
+
+def _types(
+    cluster: Cluster, parts: int, shards: int, given: Words | None, params: EncodeParams, rule: Cut
+) -> tuple[Census, Rest]:
+    """Return the types that may become the vocabulary, and figures of those that are left out."""
+    known = keep_words(given, cluster) if given is not None else None
+    least, mark = 0 if given is not None else params.min_count, JOINER if rule.phrases else None
+    sums = cluster.map(sum_shard, range(shards), cluster.folder, parts, least, known, mark, unit="shards")
     census, rest = Census(), Rest()
+    if rule.phrases:
+        census.add_words(Words.of([RARE]))
     for data, sizes, counts, more in sums:
         census.table.add(data, np.cumsum(sizes) - sizes, sizes, counts)
         rest = Rest(rest.types + more.types, rest.tokens + more.tokens, max(rest.highest, more.highest))
-    chosen = choose(census, params.min_count, params.max_vocab, unk, given, rest)
-    top = words.settle(inputs, params, rule, chosen, {}, job)
-    dtype, other = np.min_scalar_type(top), _other(chosen.words, unk, top if params.gaps == "keep" else None)
-    known = _known(chosen.words, cluster)
-    kept = cluster.map(rename_part, parts, cluster.folder, known, other, dtype.str, unit="bytes", sizes=source.sizes)
-    job.sources += digests.records()
-    ids, offsets = joined_rows(cluster, kept, dtype)
-    return words.tokens_of(ids, offsets, chosen, total(found, params.rows), params, rule, unk, {})
+    return census, rest
 
 
 def joined_rows(cluster: Cluster, kept: Sequence[int], dtype: Any) -> tuple[Joined, Joined]:
@@ -97,20 +117,6 @@ def total(found: Sequence[Figures], mode: str) -> Rows:
 def figures(rows: Rows) -> Figures:
     """Return what the rows of a partition came to."""
     return Figures(rows.tokens, rows.rows, rows.open_rows, rows.bad, rows.size)
-
-
-def _known(given: Words | None, cluster: Cluster) -> str | None:
-    """Write words for the workers; return the path, which is another one for other words."""
-    if given is None:
-        return None
-    path = cluster.path(f"words-{len(given)}-{int(given.offsets[-1])}")
-    write_part(path, np.ascontiguousarray(given.data))
-    write_part(path + ".offsets", np.ascontiguousarray(given.offsets))
-    return path
-
-
-def _words(path: str) -> Words:
-    return Words(read_part(path, np.uint8), read_part(path + ".offsets", np.int64))
 
 
 def _other(chosen: Words, unk: str | None, gap: int | None) -> int:
@@ -141,86 +147,37 @@ def scan_part(part: Partition, folder: str, rule: Cut, mode: str, shards: int) -
     return figures(made.rows)
 
 
-def write_types(path: str, table: TypeTable, shards: int) -> None:
-    """Write types in the order of their shards, and the order: bytes, (size, count, number) of each, shard bounds."""
-    begins, sizes = table.begins[:-1], np.diff(table.begins)
-    keys = np.empty(len(table), np.uint64)
-    prefixes(table.types.data, begins.copy(), sizes, 0, keys)
-    shard = ((keys * _GOLD) >> np.uint64(40)) % np.uint64(shards)
-    order = np.argsort(shard, kind="stable")
-    data = np.empty(int(sizes.sum()), np.uint8)
-    gather(table.types.data, begins[order], sizes[order], data)
-    write_part(path, data)
-    rows = np.stack([sizes[order], table.counts[order], order.astype(np.uint64)], axis=1)
-    write_part(path + ".rows", rows.reshape(-1))
-    places = np.searchsorted(shard[order], np.arange(shards + 1, dtype=np.uint64))
-    ends = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)
-    write_part(path + ".shards", np.concatenate([places, ends[places]]).astype(np.int64))
-
-
-def read_types(path: str, shard: int) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """Return the types of a shard: bytes, and (size, count, number) of each."""
-    places, ends = read_part(path + ".shards", np.int64).reshape(2, -1)
-    rows = read_part(path + ".rows", np.uint64, 3 * int(places[shard]), 3 * int(places[shard + 1]))
-    return read_part(path, np.uint8, int(ends[shard]), int(ends[shard + 1])), rows.reshape(-1, 3)
-
-
-def sum_shard(shard: int, folder: str, parts: int, least: int, known: str | None) -> tuple[Any, Any, Any, Rest]:
-    """Return the types of a shard with their counts in all partitions, and figures of those that are left out.
-
-    Left out are types rarer than ``least``, or such as are not among the ``known`` words.
-    """
-    census = Census()
-    if known is not None:
-        census.add_words(_words(known))
-    given = len(census.table)
-    for i in range(parts):
-        data, rows = read_types(f"{folder}/types-{i}", shard)
-        sizes, counts = np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
-        census.table.add(data, np.cumsum(sizes) - sizes, sizes, counts)
-    table, counts = census.table, census.table.counts
-    kept = (counts >= least) & (counts > 0)
-    if known is not None:
-        kept[given:] = False
-    rest = counts[~kept & (counts > 0)]
-    begins, sizes = table.begins[:-1][kept], np.diff(table.begins)[kept]
-    data = np.empty(int(sizes.sum()), np.uint8)
-    gather(table.types.data, begins, sizes, data)
-    return data, sizes, counts[kept].copy(), Rest(len(rest), int(rest.sum()), int(rest.max(initial=0)))
-
-
 def rename_part(part: Partition, folder: str, known: str, other: int, dtype: str) -> int:
     """Leave the final ids and row ends of a partition in files; return how many ids there are."""
-    names = _names(part.number, folder, known, other)
-    ends, at, kept = read_part(f"{folder}/ends-{part.number}", np.int64), 0, 0
-    path, read = f"{folder}/raw-{part.number}", 0
-    with Part(f"{folder}/ids-{part.number}", dtype) as ids, Part(f"{folder}/rows-{part.number}", np.int64) as rows:
-        while True:
-            block = read_part(path, np.uint32, read, read + _PIECE)
-            last = len(block) < _PIECE
-            stop = len(ends) if last else int(np.searchsorted(ends, read + len(block), "right"))
-            found, places = words.renamed(block, ends[at:stop] - read, names, np.dtype(dtype))
+    names, ends = known_names(part.number, folder, known, other), read_part(f"{folder}/ends-{part.number}", np.int64)
+    return rename(part.number, folder, pieces_of(f"{folder}/raw-{part.number}", ends), names, dtype)
+
+
+def pieces_of(path: str, ends: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+    """Yield the provisional ids in a file piece by piece, with how many stand before each end of a row in the piece."""
+    at = read = 0
+    last = False
+    while not last:
+        block = read_part(path, np.uint32, read, read + _PIECE)
+        last = len(block) < _PIECE
+        stop = len(ends) if last else int(np.searchsorted(ends, read + len(block), "right"))
+        yield block, ends[at:stop] - read
+        at, read = stop, read + len(block)
+
+
+def rename(
+    number: int,
+    folder: str,
+    pieces: Iterable[tuple[NDArray[np.uint32], NDArray[np.int64]]],
+    names: NDArray[np.uint32],
+    dtype: str,
+) -> int:
+    """Leave what pieces of a partition are named in files, and the row ends; return how many ids there are."""
+    kept = 0
+    with Part(f"{folder}/ids-{number}", dtype) as ids, Part(f"{folder}/rows-{number}", np.int64) as rows:
+        for block, ends in pieces:
+            found, places = words.renamed(block, ends, names, np.dtype(dtype))
             ids.append(found)
             rows.append(places + kept)
-            at, read, kept = stop, read + len(block), kept + len(found)
-            if last:
-                return kept
-
-
-def _names(number: int, folder: str, known: str, other: int) -> NDArray[np.uint32]:
-    """Return the final id of each provisional one of a partition."""
-    census, chosen = Census(), _words(known)
-    fixed = census.add_words(chosen)
-    numbers = read_part(f"{folder}/numbers-{number}", np.uint32)
-    types = np.empty(len(numbers), np.uint32)
-    shards = len(read_part(f"{folder}/types-{number}.shards", np.int64)) // 2 - 1
-    for shard in range(shards):
-        data, rows = read_types(f"{folder}/types-{number}", shard)
-        sizes = np.ascontiguousarray(rows[:, 0])
-        found = census.table.add(data, np.cumsum(sizes) - sizes, sizes, np.zeros(len(sizes), np.uint64))
-        types[rows[:, 2].astype(np.intp)] = found
-    names = np.full(len(census.table), other, np.uint32)
-    there = np.flatnonzero(fixed != DROPPED)[::-1]  # of equal words the first one is meant
-    names[fixed[there]] = there
-    final: NDArray[np.uint32] = names[types[numbers]]
-    return final
+            kept += len(found)
+    return kept

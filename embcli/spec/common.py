@@ -48,7 +48,7 @@ class StepCommon(Params):
 
 @dataclass(frozen=True, kw_only=True)
 class OnCluster(Params):
-    """Options of the steps that can work on a Dask cluster."""
+    """Options of the steps that can work on a Dask cluster, and of what runs them."""
 
     cluster: Annotated[
         str | None,

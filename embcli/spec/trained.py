@@ -112,6 +112,11 @@ class Word2vecParams(Params):
         int, Opt("Tokens that each share trains on between two merges.", min=1, max=2**40, panel=_SHARES)
     ] = 100_000
 
+    @property
+    def shared(self) -> bool:
+        """Whether the text is trained in shares, or as the file of ``--resume`` says."""
+        return self.shares > 1 or self.resume is not None
+
     def relevant(self, field: Field) -> bool:
         """Say whether results depend on an option: how shares are merged, where there are several."""
         return self.shares > 1 or field.name not in ("shares", "merge_every")
@@ -239,6 +244,7 @@ ROWS = (
             "embcli cooc tokens.npz --window 10 -o - | embcli glove - --dim 50 --x-max 10 -o glove.npz",
         ),
         metavar="COUNTS",
+        cluster="embcli.cluster.glove:glove",
     ),
     Step(
         "fasttext",

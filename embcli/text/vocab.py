@@ -119,7 +119,7 @@ def choose(
     names = np.full(len(counts), DROPPED)
     if given is None or fixed is None:
         order = _by_count(table, counts, np.flatnonzero(kept))
-        words, unigram = _words(table, order), counts[order]
+        words, unigram = words_of(table, order), counts[order]
         names[order] = np.arange(len(order), dtype=np.uint32)
     else:
         if token >= 0 and token not in fixed:
@@ -176,8 +176,9 @@ def _bytes(table: TypeTable, begin: int, size: int) -> bytes:
     return table.types.data[begin : begin + size].tobytes()
 
 
-def _words(table: TypeTable, order: NDArray[np.intp]) -> Words:
-    """Return types as words of their own."""
+def words_of(table: TypeTable, order: NDArray[np.intp] | None = None) -> Words:
+    """Return types, all of them if no ``order`` is given, as words of their own."""
+    order = np.arange(len(table)) if order is None else order
     begins, sizes = _places(table, order)
     offsets = np.zeros(len(order) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])

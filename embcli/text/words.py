@@ -22,8 +22,9 @@ from embcli.text import unicode
 from embcli.text.corpus import BLOCK
 from embcli.text.cutting import Cut, cut
 from embcli.text.decode import decode
+from embcli.text.joining import join_phrases
 from embcli.text.knownphrases import join_given, join_known
-from embcli.text.phrases import JOINER, Scoring, join_phrases
+from embcli.text.phrases import JOINER, Scoring
 from embcli.text.rows import Rows
 from embcli.text.scan import Piece, Scan, scan
 from embcli.text.vocab import DROPPED, Census, Vocabulary, choose, merge
@@ -98,7 +99,7 @@ def tokens_of(
         | ({"phrases": rule.phrases, "joiner": JOINER} if rule.phrases else {}),
         options={"split": rule.split, "lower": rule.lower, "unk": unk, "specials": None}
         | ({} if params.phrases else {"phrase_threshold": None})
-        | ({"phrase_discount": _scoring(params).discount} if params.phrases else {}),
+        | ({"phrase_discount": scoring(params).discount} if params.phrases else {}),
     )
 
 
@@ -142,7 +143,7 @@ def resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
     return Cut(split, lower, params.errors, how.get("phrases", 0)), words, unk
 
 
-def _scoring(params: EncodeParams) -> Scoring:
+def scoring(params: EncodeParams) -> Scoring:
     """Return which pairs are phrases; the discount is ``--min-count`` unless it is given."""
     discount = float(params.min_count if params.phrase_discount is None else params.phrase_discount)
     return Scoring(params.min_count, params.phrase_threshold, discount)
@@ -157,7 +158,7 @@ def _join(
     if given is not None:
         found, joined = join_given(found, census, rule.phrases, given, job)
     else:
-        found, joined = join_phrases(found, census, rule.phrases, _scoring(params), job)
+        found, joined = join_phrases(found, census, rule.phrases, scoring(params), job)
     return found, {"phrases": joined}
 
 

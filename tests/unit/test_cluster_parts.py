@@ -15,13 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embcli.artifacts import provenance, store
-from embcli.artifacts.joined import Joined, Part, read_part, write_part
+from embcli.artifacts.joined import Joined, Part, fill_part, map_part, read_part, write_part
 from embcli.artifacts.schema import Tokens, Words
 from embcli.artifacts.zipwrite import combine
 from embcli.cli import app
+from embcli.cluster.glove import lanes_of
 from embcli.cluster.svd import even
 from embcli.errors import NumbersError
 from embcli.job import Job
+from embcli.models.glove_trainer import offsets_of
 from embcli.models.pace import paces
 from embcli.models.shares import REACH, Change, merge
 from embcli.models.trainer import Trainer
@@ -38,7 +40,13 @@ def test_joined_files_are_one_array(tmp_path: Path) -> None:
     joined = Joined(np.int64, paths, [0, 5, 5], [0])
     assert np.concatenate([*joined.blocks(16)]).tolist() == [0, 0, 1, 2, 3, 4, 12, 14]
     assert len(joined) == 8
-    assert read_part(paths[0], np.int64, 1, 3).tolist() == [1, 2]
+    assert read_part(paths[0], np.int64, 1, 3).tolist() == map_part(paths[0], np.int64)[1:3].tolist() == [1, 2]
+    assert len(map_part(paths[1], np.int64)) == 0
+    into = np.zeros((2, 2), np.int64)
+    fill_part(paths[0], 8, into)
+    assert into.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(EOFError):
+        fill_part(paths[0], 16, into)
 
 
 def test_a_part_that_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -155,6 +163,38 @@ def test_steps_that_are_expected_add_up(arch: str, loss: str) -> None:
     assert np.allclose(inputs / inputs.sum(), unigram / 100)
     pairs = (reach if arch == "skipgram" else 1) * (3 if loss == "softmax" else terms)
     assert outputs.sum() == pytest.approx(pairs) and len(outputs) == nodes
+
+
+def visits_of(blocks: int, columns: int, most: int) -> list[tuple[int, int]]:
+    """Return the visits (block of rows, place of the columns) of all lanes, stage by stage."""
+    offsets, found = offsets_of(blocks, columns), []
+    lanes = lanes_of(offsets, columns, most)
+    for stage in range(len(lanes) + 1):
+        for k, lane in enumerate(lanes):
+            to = lanes[(k + stage) % len(lanes)]
+            for i, (a, b) in zip(lane.members, lane.spans(offsets, to, stage, len(lanes)), strict=True):
+                found += [(i, place) for place in range(a, b)]
+    return found
+
+
+@given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 9))
+def test_lanes_visit_in_the_order_of_one_machine(blocks: int, columns: int, most: int) -> None:
+    """The kernel's rule: at its step s, block i is s places after its own; columns take the earlier step first."""
+    offsets, found = offsets_of(blocks, columns), visits_of(blocks, columns, most)
+    assert sorted(found) == [(i, place) for i in range(blocks) for place in range(columns)]
+    for i in range(blocks):
+        own = [place for block, place in found if block == i]
+        assert own == [(int(offsets[i]) + step) % columns for step in range(columns)]
+    for place in range(columns):
+        steps = [((place - int(offsets[i])) % columns, i) for i, at in found if at == place]
+        assert steps == sorted(steps)
+
+
+def test_lanes_in_the_order_of_the_blocks_would_not() -> None:
+    offsets = offsets_of(8, 16)
+    (lane,) = lanes_of(offsets, 16, 1)
+    steps = [(15 - int(offsets[i])) % 16 for i in lane.members]
+    assert steps == sorted(steps) != sorted(steps, reverse=True) and lane.members == [*range(7, -1, -1)]
 
 
 @pytest.mark.parametrize("unk", [None, "<u>", "b"])

@@ -149,7 +149,8 @@ def train_turn(turn: Turn, setup: str, folder: str, name: str, number: int, part
             rows = part.reshape(-1, table.shape[1])
             table[at : at + len(rows)] = rows
             at += len(rows)
-    sums, *changes = take_turn(trainer, turn)
+    before = trainer.tables.inputs.copy(), trainer.tables.outputs.copy()
+    sums, changes = take_turn(trainer, turn, before)
     _trainers[setup].append(trainer)
     for side, change in zip(_SIDES, changes, strict=True):
         for kind, array in (("rows", change.rows), ("values", change.values)):
@@ -172,7 +173,9 @@ def merge_range(
         old = old.reshape(end - start, -1)
         changes = [_change(folder, name, side, number, share, old.shape[1]).within(start, end) for share in shares]
         steps = read_part(os.path.join(folder, f"{side}-{name}-steps"), np.float64, start, end) * tokens
-        write_part(os.path.join(folder, state_name(name, side, number + 1, part)), merge(old, changes, steps))
+        merged = merge(old, changes, steps)
+        old[merged.rows] = merged.values
+        write_part(os.path.join(folder, state_name(name, side, number + 1, part)), old)
 
 
 def _change(folder: str, name: str, side: str, number: int, share: int, width: int) -> Change:

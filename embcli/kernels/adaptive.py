@@ -65,3 +65,16 @@ def add_longer(rows, steps, total, scale, new):  # type: ignore[no-untyped-def]
             bb += y * y
         for k in range(len(one)):
             new[row, k] += np.float32(scale[row] * other[k]) if bb > aa else one[k]
+
+
+@kernel
+def changed_rows(old, new, rows):  # type: ignore[no-untyped-def]
+    """Set ``rows`` to the rows in which two tables differ, ascending; return how many there are."""
+    n = 0
+    for i in range(len(old)):
+        for k in range(old.shape[1]):
+            if old[i, k] != new[i, k]:
+                rows[n] = i
+                n += 1
+                break
+    return n

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embcli.artifacts.schema import Tokens
 from embcli.errors import UsageError
 from embcli.job import Job
-from embcli.kernels.adaptive import add_longer, add_steps
+from embcli.kernels.adaptive import add_longer, add_steps, changed_rows
 from embcli.models.pace import Floats, paces
 from embcli.models.trainer import INTERVALS, Figures, Tell, Trainer, check_finite, silent
 from embcli.models.training_plan import Plan, Tables
@@ -74,7 +74,8 @@ class Change:
     @classmethod
     def between(cls, old: Table, new: Table) -> Change:
         """Return what is different in ``new``."""
-        rows = np.flatnonzero((old != new).any(axis=1))
+        rows = np.empty(len(old), np.int64)
+        rows = rows[: changed_rows(old, new, rows)].copy()
         return cls(rows, new[rows])
 
     def within(self, start: int, end: int) -> Change:
@@ -83,26 +84,29 @@ class Change:
         return Change(self.rows[a:b] - start, self.values[a:b])
 
 
-def merge(old: Table, changes: Sequence[Change], steps: Floats) -> Table:
-    """Return old + what the shares that changed a row add to it.
+def merge(old: Table, changes: Sequence[Change], steps: Floats) -> Change:
+    """Return the rows that shares changed, each as old + what they add to it.
 
     That is the adaptive sum of (changed - old), two by two in their order, or the mean times how much farther all
     steps one after another would have gone, if this is longer. ``steps`` has the expected steps of each row in a share.
     """
-    times, total = np.zeros(len(old), np.int64), np.zeros_like(old)
-    differences = [Change(change.rows, change.values - old[change.rows]) for change in changes]
-    for one in differences:
-        times[one.rows] += 1
-        total[one.rows] += one.values
+    rows = np.unique(np.concatenate([change.rows for change in changes]))
+    before, places = old[rows], [np.searchsorted(rows, change.rows) for change in changes]
+    times, total = np.zeros(len(rows), np.int64), np.zeros_like(before)
+    differences = []
+    for change, at in zip(changes, places, strict=True):
+        difference = change.values - before[at]
+        times[at] += 1
+        total[at] += difference
+        differences.append(Change(at, difference))
     while len(differences) > 1:
         differences = [_both(*differences[i : i + 2]) for i in range(0, len(differences), 2)]
-    new = old.copy()
-    for one in differences:
-        add_longer(one.rows, one.values, total, _farther(steps, times), new)
-    for change in changes:  # exactly what the share has, without the rounding of a difference
-        alone = times[change.rows] == 1
-        new[change.rows[alone]] = change.values[alone]
-    return new
+    (adaptive,) = differences
+    add_longer(adaptive.rows, adaptive.values, total, _farther(steps[rows], times), before)
+    for change, at in zip(changes, places, strict=True):  # exactly what the share has, without a difference's rounding
+        alone = times[at] == 1
+        before[at[alone]] = change.values[alone]
+    return Change(rows, before)
 
 
 def _farther(steps: Floats, times: NDArray[np.int64]) -> Floats:
@@ -126,12 +130,12 @@ def _both(a: Change, b: Change | None = None) -> Change:
     return Change(rows[:size], values[:size])
 
 
-def take_turn(trainer: Trainer, turn: Turn) -> tuple[NDArray[np.float64], Change, Change]:
-    """Train a turn on the trainer's tables; return the sums of loss and predictions, and what changed."""
+def take_turn(trainer: Trainer, turn: Turn, before: Sequence[Table]) -> tuple[NDArray[np.float64], list[Change]]:
+    """Train a turn on the trainer's tables; return the sums of loss and predictions, and what is not as ``before``."""
     tables = trainer.tables
-    before = tables.inputs.copy(), tables.outputs.copy()
     sums = trainer.part(turn.number, turn.share, turn.shares, turn.start, turn.end)
-    return sums, Change.between(before[0], tables.inputs), Change.between(before[1], tables.outputs)
+    pairs = zip(before, (tables.inputs, tables.outputs), strict=True)
+    return sums, [Change.between(old, new) for old, new in pairs]
 
 
 def mean_tokens(turns: Sequence[Turn]) -> float:
@@ -153,7 +157,7 @@ Make = Callable[[Task, Job], Crew]
 
 
 class Threads:
-    """A crew of the job's threads, each with tables of its own."""
+    """A crew of the job's threads, each with tables of its own, which are as the task's are between two rounds."""
 
     def __init__(self, task: Task, job: Job) -> None:
         self.task, self.job = task, job
@@ -162,24 +166,27 @@ class Threads:
 
     def round(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
         """Train and merge; see ``Crew``."""
-        tables = self.task.tables
-
-        def work(turn: Turn) -> tuple[NDArray[np.float64], Change, Change]:
-            try:
-                trainer = self._free.pop()
-            except IndexError:
-                trainer = self.task.copy().trainer(Job())
-            trainer.tables.inputs[:], trainer.tables.outputs[:] = tables.inputs, tables.outputs
-            found = take_turn(trainer, turn)
-            self._free.append(trainer)
-            return found
-
-        found = [*self.job.map(work, turns)]
-        steps, tokens = self._steps, mean_tokens(turns)
-        tables.inputs[:] = merge(tables.inputs, [change for _, change, _ in found], steps[0] * tokens)
-        tables.outputs[:] = merge(tables.outputs, [change for *_, change in found], steps[1] * tokens)
-        total: NDArray[np.float64] = np.sum([sums for sums, *_ in found], axis=0)
+        sides = (self.task.tables.inputs, self.task.tables.outputs)
+        found = [*self.job.map(lambda turn: self._turn(turn, sides), turns)]
+        tokens = mean_tokens(turns)
+        for i, side in enumerate(sides):
+            merged = merge(side, [changes[i] for _, changes in found], self._steps[i] * tokens)
+            for table in (side, *((t.tables.inputs, t.tables.outputs)[i] for t in self._free)):
+                table[merged.rows] = merged.values
+        total: NDArray[np.float64] = np.sum([sums for sums, _ in found], axis=0)
         return total
+
+    def _turn(self, turn: Turn, sides: Sequence[Table]) -> tuple[NDArray[np.float64], list[Change]]:
+        try:
+            trainer = self._free.pop()
+        except IndexError:
+            trainer = self.task.copy().trainer(Job())
+            trainer.tables.inputs[:], trainer.tables.outputs[:] = sides
+        sums, changes = take_turn(trainer, turn, sides)
+        for table, side, change in zip((trainer.tables.inputs, trainer.tables.outputs), sides, changes, strict=True):
+            table[change.rows] = side[change.rows]  # the next turn begins where this one did
+        self._free.append(trainer)
+        return sums, changes
 
     def finish(self) -> None:
         """Do nothing: the tables are up to date after each round."""

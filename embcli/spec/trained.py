@@ -110,7 +110,7 @@ class Word2vecParams(Params):
     ] = 1
     merge_every: Annotated[
         int, Opt("Tokens that each share trains on between two merges.", min=1, max=2**40, panel=_SHARES)
-    ] = 100_000
+    ] = 50_000
 
     @property
     def shared(self) -> bool:

@@ -7,7 +7,7 @@ import itertools
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -18,6 +18,7 @@ from embcli import stop as signals
 from embcli.artifacts import identify, npy, provenance
 from embcli.artifacts.build import artifact_of, member_of
 from embcli.artifacts.checks import SMALL, blocks
+from embcli.artifacts.joined import Joined
 from embcli.artifacts.mapped import release
 from embcli.artifacts.opened import Opened
 from embcli.artifacts.schema import Artifact, Blocks, Member
@@ -27,6 +28,8 @@ from embcli.errors import EmbcliError, InputError, NumbersError
 
 #: bytes written in one go
 _PIECE = 1 << 22
+#: writes the bytes of joined members into a file, each from its place on, and returns the CRC of each
+Copy = Callable[[str, Sequence[tuple[Joined, int]]], Sequence[int]]
 
 
 def check_target(path: str) -> None:
@@ -49,7 +52,7 @@ def check_target(path: str) -> None:
         raise InputError(f"{shown}: no permission to write in {identify.show(folder)}")
 
 
-def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
+def write(artifact: Artifact, path: str, meta: Mapping[str, Any], copy: Copy | None = None) -> str:
     """Write an artifact and return its digest.
 
     The file appears under exactly this name when it is complete; until then, and if anything goes wrong (Ctrl-C
@@ -59,11 +62,13 @@ def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
     Parameters
     ----------
     artifact
-        Its fields are arrays, ``Words``, ``Blocks`` or ``Spill``.
+        Its fields are arrays, ``Words``, ``Blocks``, ``Spill`` or ``Joined``.
     path
         - is stdout; that, a pipe or a device gets the same bytes after they were gathered in an unlinked file.
     meta
         From ``provenance.compose``.
+    copy
+        Who writes the ``Joined`` members into an ordinary file; this process, if None.
 
     Raises
     ------
@@ -75,7 +80,7 @@ def write(artifact: Artifact, path: str, meta: Mapping[str, Any]) -> str:
     if path == "-" or _is_special(path):
         return _through(artifact, path, meta)
     with _replacing(path) as file:
-        return _fill(file, artifact, path, meta, path)
+        return _fill(file, artifact, path, meta, path, copy)
 
 
 def _is_special(path: str) -> bool:
@@ -199,18 +204,26 @@ def _failing(path: str) -> Iterator[None]:
         raise InputError(f"{shown}: cannot be written: {e.strerror or e}") from None
 
 
-def _fill(file: IO[bytes], artifact: Artifact, path: str, meta: Mapping[str, Any], place: str) -> str:
+def _fill(
+    file: IO[bytes], artifact: Artifact, path: str, meta: Mapping[str, Any], place: str, copy: Copy | None = None
+) -> str:
     """Write the whole artifact into an open file and return its digest, after opening it as a reader would.
 
     ``path`` is the target and ``place`` where the file really is, for messages.
     """
     shown = "stdout" if path == "-" else identify.show(path)
+    left: list[tuple[Joined, int]] = []
+    known: list[Callable[[int], None]] = []
     with ZipWriter(file, lambda: _failing(place)) as zip_:
         for name in artifact.names():
             source, member = member_of(artifact, name), artifact.due(name)
             if member is None:
                 raise ValueError(f"{artifact.kind} can have no {name}")
-            if source is not None:
+            if copy is not None and isinstance(source, Joined):
+                start, tell = _Source(name, member, source, shown).reserve(zip_)
+                left.append((source, start))
+                known.append(tell)
+            elif source is not None:
                 _Source(name, member, source, shown).write(zip_)
             elif member.required:
                 raise ValueError(f"{artifact.kind} has no {name}")
@@ -218,6 +231,11 @@ def _fill(file: IO[bytes], artifact: Artifact, path: str, meta: Mapping[str, Any
         if len(raw) >= SMALL:
             raise InputError(f"{shown}: its meta would take {len(raw):,} bytes of {SMALL:,}; nothing was written")
         _Source("meta", Member(("u1",)), np.frombuffer(raw, np.uint8), shown).write(zip_)
+        if copy is not None and left:
+            with _failing(place):
+                file.flush()
+            for tell, crc in zip(known, copy(file.name, left), strict=True):
+                tell(crc)
         zip_.finish()
     opened = Opened.of(file, path)
     try:
@@ -242,10 +260,15 @@ class _Source:
     def write(self, zip_: ZipWriter) -> None:
         zip_.add(f"{self.name}.npy", lambda: npy.header(self.dtype, (self.items, *self.item_shape)), self._pieces())
 
+    def reserve(self, zip_: ZipWriter) -> tuple[int, Callable[[int], None]]:
+        """Leave room for the member, of which all items are known; see ``ZipWriter.reserve``."""
+        size = len(self.source)
+        return zip_.reserve(f"{self.name}.npy", npy.header(self.dtype, (size,)), size * self.dtype.itemsize)
+
     def _blocks(self) -> Iterable[NDArray[Any]]:
         if isinstance(self.source, Blocks):
             return self.source.blocks
-        return self.source.blocks(_PIECE) if isinstance(self.source, Spill) else (self.source,)
+        return self.source.blocks(_PIECE) if isinstance(self.source, Spill | Joined) else (self.source,)
 
     def _pieces(self) -> Iterator[memoryview]:
         """Yield the bytes in pieces of bounded size; mapped sources are given back piece by piece."""

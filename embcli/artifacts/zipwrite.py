@@ -94,6 +94,26 @@ class ZipWriter:
         self._patch(begin, _local(raw_name, crc, len(known) + data, begin) + known)
         self._directory.append(_central(raw_name, crc, len(known) + data, begin))
 
+    def reserve(self, name: str, head: bytes, size: int) -> tuple[int, Callable[[int], None]]:
+        """Write the head of a member and leave room for its ``size`` other bytes, which somebody else writes.
+
+        Returns where these begin, and what is to be called with their CRC before the directory is written.
+        """
+        begin, raw_name, place = self._at, name.encode(), len(self._directory)
+        self._write(_local(raw_name, 0, 0, begin) + head)
+        start = self._at
+        self._at += size
+        with self._failing():
+            self._file.seek(self._at)
+        self._directory.append(b"")
+
+        def known(crc: int) -> None:
+            whole = combine(zlib.crc32(head), crc, size)
+            self._patch(begin, _local(raw_name, whole, len(head) + size, begin) + head)
+            self._directory[place] = _central(raw_name, whole, len(head) + size, begin)
+
+        return start, known
+
     def finish(self) -> None:
         """Write the directory and flush. The file itself stays open."""
         at, count = self._at, len(self._directory)

@@ -17,7 +17,7 @@ import typer
 
 from embcli import __version__, stop
 from embcli.errors import EmbcliError, InputError
-from embcli.spec import STEPS, Common, Field, Params, Step, StepCommon, fields, make
+from embcli.spec import STEPS, Common, Field, OnCluster, Params, Step, StepCommon, fields, make
 
 #: Typer's own class of all errors that it reports, reached without naming a private module
 _ClickError = typer.BadParameter.__mro__[2]
@@ -53,7 +53,9 @@ def _annotation(f: Field) -> Any:
 
 def _option_sets(step: Step) -> tuple[type[Params], ...]:
     """Return the params classes whose fields are a command's options."""
-    return (step.params, StepCommon, Common) if step.writes else (step.params, Common)
+    if not step.writes:
+        return (step.params, Common)
+    return (step.params, StepCommon, *([OnCluster] if step.cluster else []), Common)
 
 
 def _command(step: Step) -> Callable[..., None]:
@@ -128,7 +130,7 @@ def _dispatch(step: Step, inputs: list[str], made: list[Any]) -> None:
     if step.writes:
         from embcli.cli.steps import run_step
 
-        run_step(step, inputs, made[0], made[1], console)
+        run_step(step, inputs, made[0], made[1], console, made[2].cluster if step.cluster else None)
     else:
         module, name = _PRINTING[step.name].split(":")
         getattr(import_module(module), name)(inputs, made[0], console)

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from embcli.cli.clusters import alone
 from embcli.cli.console import Console, cores, keep_inputs, limit_blas, refuse_terminal
 from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import Step, StepCommon
 
 
-def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console) -> None:
-    """Run a step that writes an artifact, or one of its printing options."""
+def run_step(
+    step: Step, inputs: list[str], params: Any, common: StepCommon, console: Console, cluster: str | None = None
+) -> None:
+    """Run a step that writes an artifact, or one of its printing options, on this machine or on a cluster."""
     printing = _printer(step, params, common.out)
+    if cluster is not None and _early(step, params):
+        raise UsageError("--cluster: only prints here; leave one of the two out")
     _check(step, inputs, params, common, printing is not None, console)
     limit_blas(1)
     for path in (common.out, *(getattr(params, name, None) for name in ("html", "svg", "tsv"))):
@@ -45,7 +51,9 @@ def run_step(step: Step, inputs: list[str], params: Any, common: StepCommon, con
         from embcli.pipeline.execute import execute
 
         try:
-            outcome = execute(step, inputs, params, job, out)
+            with ExitStack() as stack:
+                how = {} if cluster is None else stack.enter_context(alone(cluster, step, job))
+                outcome = execute(step, inputs, params, job, out, **how)
         finally:
             console.close()
         if common.out is not None:

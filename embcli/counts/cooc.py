@@ -6,12 +6,13 @@ documents.py the words of each document, merge.py adds up several inputs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from embcli.artifacts.schema import Counts, Tokens
 from embcli.counts import documents, merge
 from embcli.counts.budget import plan
-from embcli.counts.join import agreed, rules
+from embcli.counts.join import Input, agreed, rules
 from embcli.counts.windows import check, count_by, task_of
-from embcli.errors import UsageError
 from embcli.job import Job
 from embcli.spec import CoocParams, parse_size
 
@@ -45,9 +46,6 @@ def count(inputs: list[Tokens | Counts], params: CoocParams, job: Job) -> Counts
     InputError : the machine has too little memory, or an input is damaged.
     NumbersError : there is nothing to count.
     """
-    if len(inputs) == 1 and isinstance(inputs[0], Counts):
-        name = inputs[0].path or "counts"
-        raise UsageError(f"{name}: is counted already; give tokens to count, or at least two inputs to add up")
     params = agreed(inputs, params)
     budget = parse_size(params.memory) if params.memory else job.budget
     asked = params.memory is not None
@@ -60,6 +58,11 @@ def count(inputs: list[Tokens | Counts], params: CoocParams, job: Job) -> Counts
         assert isinstance(tokens, Tokens)
         check(tokens, params)
         made = count_by(plan(task_of(tokens, params), budget, job.threads, asked), tokens, params, job)
+    return finished(made, inputs, params)
+
+
+def finished(made: Counts, inputs: Sequence[Input], params: CoocParams) -> Counts:
+    """Return counts with what they inherit from their inputs: how texts were cut, and how counts were made."""
     made.text = dict(inputs[0].text)
     if any(isinstance(one, Counts) for one in inputs):
         made.options |= {name: getattr(params, name) for name in rules(params.context)}

@@ -19,7 +19,7 @@ from embcli.artifacts.schema import Blocks, Counts, Tokens, Words
 from embcli.artifacts.spill import Spill
 from embcli.artifacts.store import stream
 from embcli.counts.budget import Plan, Task, plan
-from embcli.counts.join import Input, join, name_of
+from embcli.counts.join import Input, Joint, join, name_of
 from embcli.counts.rows import room
 from embcli.counts.slices import give_back
 from embcli.counts.weighting import spans
@@ -65,13 +65,10 @@ def count(inputs: Sequence[Input], budget: int, asked: bool, job: Job) -> Counts
     """
     joint = join(inputs)
     size, total = len(joint.words), int(joint.unigram.sum())
-    documents = sum(_rows(one) for one in inputs)
-    if not total:
-        names = ", ".join(map(name_of, inputs))
-        raise NumbersError(f"{names}: nothing to count: no word in {documents:,} rows; encode with a lower --min-count")
+    documents = some_words(inputs, joint)
     maker = Maker(size, plan(Task(size, 0, 8, 0), budget, job.threads, asked), job)
     for one in inputs:
-        check_tokens(one) if isinstance(one, Tokens) else _check(one)
+        check_tokens(one) if isinstance(one, Tokens) else check(one)
     spills = {name: Spill(np.int64, job.scratch) for name in ("indptr", "ends")}
     spills |= {"indices": Spill(np.int32, job.scratch), "labels": Spill(np.uint8, job.scratch)}
     ends: Any = spills["ends"]
@@ -86,11 +83,18 @@ def count(inputs: Sequence[Input], budget: int, asked: bool, job: Job) -> Counts
         unigram=joint.unigram,
         stats={"documents": documents, "words": size, "tokens": total, "cells": 0, "total": 0},
     )
-    blocks = (
-        block for one, first, names in _numbered(inputs, joint.names) for block in maker.blocks(one, first, names)
-    )
+    blocks = (block for one, first, names in numbered(inputs, joint.names) for block in maker.blocks(one, first, names))
     made.data = Blocks(np.int64, _fill(blocks, made, spills))
     return made
+
+
+def some_words(inputs: Sequence[Input], joint: Joint) -> int:
+    """Return how many documents inputs have. Raises NumbersError if there is no word in them."""
+    documents = sum(_rows(one) for one in inputs)
+    if not joint.unigram.any():
+        names = ", ".join(map(name_of, inputs))
+        raise NumbersError(f"{names}: nothing to count: no word in {documents:,} rows; encode with a lower --min-count")
+    return documents
 
 
 def _rows(one: Input) -> int:
@@ -98,14 +102,14 @@ def _rows(one: Input) -> int:
     return len(one.row_offsets) - 1 if isinstance(one, Tokens) else int(one.shape[0])
 
 
-def _check(counts: Counts) -> None:
+def check(counts: Counts) -> None:
     """Raise InputError if counts are damaged."""
     for member in ("indptr", "indices", "data", "row_offsets"):
         for _ in stream(counts, member):
             pass
 
 
-def _numbered(inputs: Sequence[Input], names: Sequence[NDArray[np.int64]]) -> Iterator[tuple[Input, int, Any]]:
+def numbered(inputs: Sequence[Input], names: Sequence[NDArray[np.int64]]) -> Iterator[tuple[Input, int, Any]]:
     """Yield the inputs with the number of their first document and the names of their words, None if they keep them."""
     first = 1
     for one, own in zip(inputs, names, strict=True):
@@ -132,14 +136,19 @@ class Maker:
         finally:
             self._free.put(tally)
 
-    def blocks(self, one: Input, first: int, names: NDArray[np.int64] | None) -> Iterator[Documents]:
-        """Yield the documents of an input, in order; ``first`` is the number of the first one."""
+    def blocks(
+        self, one: Input, first: int, names: NDArray[np.int64] | None, rows: tuple[int, int] | None = None
+    ) -> Iterator[Documents]:
+        """Yield the documents of an input, in order; ``first`` is the number of the first one, ``rows`` are some."""
         bounds = one.row_offsets if isinstance(one, Tokens) else one.indptr
+        low, high = rows or (0, len(bounds) - 1)
         work = self._of_tokens(one, first, names) if isinstance(one, Tokens) else self._of_counts(one, first, names)
         cut = (
-            (a, min(a + _ROWS, stop)) for start, stop in spans(bounds, self.cells) for a in range(start, stop, _ROWS)
+            (low + a, low + min(a + _ROWS, stop))
+            for start, stop in spans(bounds[low : high + 1], self.cells)
+            for a in range(start, stop, _ROWS)
         )
-        done, total = 0, len(bounds) - 1
+        done, total = 0, high - low
         for block in self.job.map(work, cut):
             done += len(block.label_ends)
             self.job.progress(done, total, "documents")

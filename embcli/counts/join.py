@@ -46,8 +46,12 @@ def agreed(inputs: Sequence[Input], params: CoocParams) -> CoocParams:
     Raises
     ------
     KindError : texts were cut differently, or counts were made with different options; names both and the option.
-    UsageError : an option is given that the counts were not made with.
+    UsageError : an option is given that the counts were not made with, or counts come alone.
     """
+    if len(inputs) == 1 and isinstance(inputs[0], Counts):
+        raise UsageError(
+            f"{name_of(inputs[0])}: is counted already; give tokens to count, or at least two inputs to add up"
+        )
     _same_text(inputs)
     counts = [one for one in inputs if isinstance(one, Counts)]
     if not counts:

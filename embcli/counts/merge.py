@@ -35,7 +35,8 @@ class Part:
     """One input: a matrix in compressed rows, over words of its own.
 
     data : whole sums, or counts that are ``denominator`` times as large as whole numbers (None: they are whole).
-    names : the joint number of each of its words.  rows : its row for each joint word, -1 where it has none.
+    names : the joint number of each of its words.  rows : its row for each joint word, -1 where it has none; see
+    ``rows_named``.
     """
 
     data: NDArray[Any]
@@ -67,12 +68,13 @@ class Part:
 
 
 class Merged:
-    """The rows of several inputs over joint words, to be added up: see ``rows.Slices``."""
+    """The rows of several inputs over joint words, to be added up: see ``rows.Slices``; ``size`` of them."""
 
     def __init__(self, parts: Sequence[Part], size: int) -> None:
         self.parts, self.slices, self.filled = parts, len(parts), np.zeros(size, np.int64)
         for part in parts:
-            self.filled[part.names] += np.diff(part.indptr)
+            there = part.rows >= 0
+            self.filled[there] += np.diff(part.indptr)[part.rows[there]]
 
     def each(self, row: int) -> Iterator[Cells]:
         """Yield one row of each input."""
@@ -103,33 +105,47 @@ def merged(inputs: Sequence[Input], params: CoocParams, budget: int, asked: bool
     UsageError, InputError : the budget is too small, an input is damaged, or sums could exceed 64 bits.
     NumbersError : there is nothing to count.
     """
-    _warn(inputs, job)
+    warn(inputs, job)
     joint = join(inputs)
     size = len(joint.words)
     # a plan for no tokens: what is held are rows of all inputs and of their sum
     whole = plan(Task(size, params.window, 4, 0), budget, job.threads, asked)
-    limit = (1 << 63) // len(inputs)
+    limit = limit_of(inputs)
     parts = []
     for one, names in zip(inputs, joint.names, strict=True):
-        rows = np.full(size, -1, np.int64)
-        rows[names] = np.arange(len(names))
         if isinstance(one, Counts):
-            arrays = _checked(one, limit, windows.divisor(params))
+            check_counts(one, limit, windows.divisor(params))
+            held: tuple[Any, Any, Any, int | None] = (
+                one.data,
+                one.indices,
+                np.asarray(one.indptr),
+                windows.divisor(params),
+            )
         else:
             windows.check(one, params)
-            arrays = _counted(one, params, budget, asked, job)
-        parts.append(Part(*arrays, names, rows))
+            held = _counted(one, params, budget, asked, job)
+        parts.append(Part(*held, names, rows_named(names, size)))
     counter = Counter(size, windows.rule_of(params)[0], whole.cells, replace(job, threads=whole.threads))
-    figures = {name: sum(_figure(one, name) for one in inputs) for name in ("tokens", "rows")}
+    figures = figures_of(inputs)
     blocks = counter.merge(Merged(parts, size), windows.divisor(params))
     made = windows.filled(blocks, joint.words, joint.unigram, figures, params, job)
     if made is None:
-        texts = [one for one in inputs if isinstance(one, Tokens)]
-        raise windows.nothing(texts, params) if texts else NumbersError(f"{name_of(inputs[0])}: holds no counts")
+        raise nothing(inputs, params)
     return made
 
 
-def _warn(inputs: Sequence[Input], job: Job) -> None:
+def nothing(inputs: Sequence[Input], params: CoocParams) -> NumbersError:
+    """Return the error for inputs without any pair."""
+    texts = [one for one in inputs if isinstance(one, Tokens)]
+    return windows.nothing(texts, params) if texts else NumbersError(f"{name_of(inputs[0])}: holds no counts")
+
+
+def limit_of(inputs: Sequence[Input]) -> int:
+    """Return what the counts of each input, as whole sums, must stay below, so that all fit in 64 bits together."""
+    return (1 << 63) // len(inputs)
+
+
+def warn(inputs: Sequence[Input], job: Job) -> None:
     """Say what is allowed and seldom meant: an input given twice, vocabularies that were cut at different counts."""
     digests = [one.digest for one in inputs if one.digest]
     if len(set(digests)) < len(digests):
@@ -141,22 +157,27 @@ def _warn(inputs: Sequence[Input], job: Job) -> None:
         job.warn(f"the texts were encoded with --min-count {shown}: rare words were counted in some of them only")
 
 
-def _figure(one: Input, name: str) -> int:
-    """Return how many tokens or rows the text of an input has."""
-    if name == "tokens":
-        return int(np.sum(one.unigram))
-    return len(one.row_offsets) - 1 if isinstance(one, Tokens) else int(one.stats.get("rows", 0))
+def figures_of(inputs: Sequence[Input]) -> dict[str, int]:
+    """Return the first of the ``stats`` of several texts: tokens and rows."""
+    rows = (len(x.row_offsets) - 1 if isinstance(x, Tokens) else int(x.stats.get("rows", 0)) for x in inputs)
+    return {"tokens": sum(int(np.sum(one.unigram)) for one in inputs), "rows": sum(rows)}
 
 
-def _checked(counts: Counts, limit: int, denominator: int | None) -> tuple[Any, Any, Any, int | None]:
-    """Return the arrays of counts after looking at all of them; sums must stay below the limit."""
+def rows_named(names: Ints, size: int) -> Ints:
+    """Return the place of each of ``size`` joint words among the names of an input's words, -1 where it is not."""
+    rows = np.full(size, -1, np.int64)
+    rows[names] = np.arange(len(names))
+    return rows
+
+
+def check_counts(counts: Counts, limit: int, denominator: int | None) -> None:
+    """Raise InputError if counts are damaged, or if they, times the denominator, are not below the limit."""
     for _, block in stream(counts, "data"):
         if float(block.max(initial=0)) * (denominator or 1) >= limit:
             raise InputError(f"{name_of(counts)}: its counts are too large to be added: sums could exceed 64 bits")
     for member in ("indptr", "indices"):
         for _ in stream(counts, member):
             pass
-    return counts.data, counts.indices, np.asarray(counts.indptr), denominator
 
 
 def _counted(tokens: Tokens, params: CoocParams, budget: int, asked: bool, job: Job) -> tuple[Any, Any, Any, None]:

@@ -159,11 +159,47 @@ def _block(first: int, out: Rows, n: int, denominator: int | None) -> Block:
     return Block(first, out.cols[:n], values, out.ends, out.totals)
 
 
-class Parts:
-    """Rows counted slice by slice, on disk.
+class Stacked:
+    """Rows of several slices that lie in compressed rows somewhere.
 
-    filled : int64 (V,), cells that the slices hold for each row.  slices : how many there are.
+    filled : int64 (rows,), cells that the slices hold for each row.  slices : how many there are.
     """
+
+    filled: NDArray[np.int64]
+    slices: int
+
+    def span(self, part: int, first: int, last: int) -> NDArray[np.int64]:
+        """Return where rows [first, last) of a slice begin among its cells, and where the last one ends."""
+        raise NotImplementedError
+
+    def cells(self, part: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return columns and sums of cells [start, stop) of a slice."""
+        raise NotImplementedError
+
+    def each(self, row: int) -> Iterator[Cells]:
+        """Yield one row of each slice."""
+        for part in range(self.slices):
+            bounds = self.span(part, row, row + 1)
+            start, stop = bounds.tolist()
+            yield Cells(*self.cells(part, start, stop), bounds[None] - start)
+
+    def read(self, first: int, last: int) -> Cells:
+        """Return rows [first, last) of all slices."""
+        n = int(self.filled[first:last].sum())
+        cols, sums = np.empty(n, np.int32), np.empty(n, np.int64)
+        bounds = np.empty((self.slices, last - first + 1), np.int64)
+        n = 0
+        for part in range(self.slices):
+            span = self.span(part, first, last)
+            start, stop = int(span[0]), int(span[-1])
+            bounds[part] = span - start + n
+            cols[n : n + stop - start], sums[n : n + stop - start] = self.cells(part, start, stop)
+            n += stop - start
+        return Cells(cols, sums, bounds)
+
+
+class Parts(Stacked):
+    """Rows counted slice by slice, on disk."""
 
     def __init__(self, size: int, folder: str | None) -> None:
         self.filled, self.slices = np.zeros(size, np.int64), 0
@@ -179,29 +215,11 @@ class Parts:
         self._sums.append(block.values)
         self.filled[block.first : block.first + len(block.ends)] += np.diff(block.ends, prepend=0)
 
-    def _span(self, part: int, first: int, last: int) -> NDArray[np.int64]:
+    def span(self, part: int, first: int, last: int) -> NDArray[np.int64]:
         """Return where rows [first, last) of a slice begin, and where the last one ends."""
         base = part * (len(self.filled) + 1)
         return self._bounds.read(base + first, base + last + 1)
 
-    def each(self, row: int) -> Iterator[Cells]:
-        """Yield one row of each slice."""
-        for part in range(self.slices):
-            bounds = self._span(part, row, row + 1)
-            start, stop = bounds.tolist()
-            yield Cells(self._cols.read(start, stop), self._sums.read(start, stop), bounds[None] - start)
-
-    def read(self, first: int, last: int) -> Cells:
-        """Return rows [first, last) of all slices."""
-        n = int(self.filled[first:last].sum())
-        cols, sums = np.empty(n, np.int32), np.empty(n, np.int64)
-        bounds = np.empty((self.slices, last - first + 1), np.int64)
-        n = 0
-        for part in range(self.slices):
-            span = self._span(part, first, last)
-            start, stop = int(span[0]), int(span[-1])
-            bounds[part] = span - start + n
-            cols[n : n + stop - start] = self._cols.read(start, stop)
-            sums[n : n + stop - start] = self._sums.read(start, stop)
-            n += stop - start
-        return Cells(cols, sums, bounds)
+    def cells(self, part: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return cells [start, stop), which are counted through all slices."""
+        return self._cols.read(start, stop), self._sums.read(start, stop)

@@ -6,7 +6,7 @@ counts, checks them and gives their pages back. It is not for solving: see model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -123,23 +123,35 @@ def marginals(counts: Counts, cds: float, job: Job | None = None, idf: str | Non
     InputError : a count is not a positive number, or a cell lies outside the matrix.
     """
     _check(counts, "indptr", 0, len(counts.indptr))
-    rows, columns = np.zeros(int(counts.shape[0])), np.zeros(int(counts.shape[1]))
+    return completed(*sums(counts, (0, int(counts.shape[0])), job), cds, idf)
+
+
+def sums(counts: Counts, rows: tuple[int, int], job: Job | None = None) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return the sum of each of some rows, of each column in them, and the cells of each column in them."""
+    low, high = rows
+    by_row, columns = np.zeros(high - low), np.zeros(int(counts.shape[1]))
     df = np.zeros(len(columns), np.int64)
 
-    def work(span: tuple[int, int]) -> tuple[int, Floats, Floats, NDArray[np.int64] | int]:
-        check_cells(counts, *span)
-        cells = read_cells(counts, *span)
+    def work(span: tuple[int, int]) -> tuple[int, Floats, Floats, NDArray[np.int64]]:
+        start, stop = low + span[0], low + span[1]
+        check_cells(counts, start, stop)
+        cells = read_cells(counts, start, stop)
         sums = row_sums(cells), np.asarray(np.bincount(cells.columns, cells.values, len(columns)), np.float64)
-        rows_with = np.bincount(cells.columns, minlength=len(columns)) if idf else 0
-        give_back(counts, *span)
-        return span[0], *sums, rows_with
+        cells_with = np.bincount(cells.columns, minlength=len(columns))
+        give_back(counts, start, stop)
+        return span[0], *sums, cells_with
 
-    for first, by_row, by_column, rows_with in (job or Job()).map(work, spans(counts.indptr, CHUNK)):
-        rows[first : first + len(by_row)] = by_row
+    for first, found, by_column, rows_with in (job or Job()).map(work, spans(counts.indptr[low : high + 1], CHUNK)):
+        by_row[first : first + len(found)] = found
         columns += by_column
         df += rows_with
+    return by_row, columns, df
+
+
+def completed(rows: Floats, columns: Floats, df: NDArray[np.int64], cds: float, idf: str | None) -> Marginals:
+    """Return the marginals from the ``sums`` of all rows."""
     smooth = columns**cds
-    return Marginals(rows, smooth, float(smooth.sum()), _idf(df, len(rows), idf or "plain"))
+    return Marginals(rows, smooth, float(smooth.sum()), _idf(df, len(rows), idf) if idf else np.zeros(len(columns)))
 
 
 def _idf(df: NDArray[np.int64], n: int, how: str) -> Floats:
@@ -205,20 +217,31 @@ class Weighted:
         Every cell of it is checked before it is weighed.
     weight, cds, shift, idf
         As in ``weigh`` and ``marginals``.
+    margins
+        The marginals, if they are there already.
 
     Raises
     ------
     InputError : a count is not a positive number, or a cell lies outside the matrix.
     """
 
-    def __init__(self, counts: Counts, weight: str, cds: float, shift: float, job: Job, idf: str = "plain") -> None:
+    def __init__(
+        self,
+        counts: Counts,
+        weight: str,
+        cds: float,
+        shift: float,
+        job: Job,
+        idf: str = "plain",
+        margins: Marginals | None = None,
+    ) -> None:
         self.counts, self.weight, self.shift, self.job = counts, weight, shift, job
         self.shape = (int(counts.shape[0]), int(counts.shape[1]))
-        self.margins = marginals(counts, cds, job, idf if weight == "tfidf" else None)
+        self.margins = margins or marginals(counts, cds, job, idf if weight == "tfidf" else None)
         self.cells, self.squares = 0, 0.0
 
-    def blocks(self, use: Callable[[Cells, Floats], R]) -> Iterator[R]:
-        """Yield use(cells, weights) of each block of rows, in order, computed on the job's threads."""
+    def blocks(self, use: Callable[[Cells, Floats], R], bounds: Iterable[tuple[int, int]] | None = None) -> Iterator[R]:
+        """Yield use(cells, weights) of each block of rows (or of those given), computed on the job's threads."""
         counts, done = self.counts, 0
         self.cells, self.squares = 0, 0.0
 
@@ -235,7 +258,7 @@ class Weighted:
             give_back(counts, *span)
             return made, len(weights), cells, squares
 
-        for made, read, cells, squares in self.job.map(work, spans(counts.indptr, coarse(counts.indptr))):
+        for made, read, cells, squares in self.job.map(work, bounds or spans(counts.indptr, coarse(counts.indptr))):
             done, self.cells, self.squares = done + read, self.cells + cells, self.squares + squares
             self.job.progress(done, int(counts.indptr[-1]), "cell")
             yield made

@@ -60,12 +60,17 @@ def task_of(tokens: Tokens, params: CoocParams) -> Task:
 
 def check(tokens: Tokens, params: CoocParams) -> None:
     """Raise InputError if a row's sum might exceed 64 bits, or if the tokens are damaged."""
+    check_sums(tokens, params)
+    check_tokens(tokens)
+
+
+def check_sums(tokens: Tokens, params: CoocParams) -> None:
+    """Raise InputError if a row's sum might exceed 64 bits."""
     rule = rule_of(params)[0]
     widest = int(rule.weights.sum()) * (rule.before + rule.after)
     if len(tokens.ids) * widest >= 1 << 63 and int(np.max(tokens.unigram, initial=0)) * widest >= 1 << 63:
         name = tokens.path or "tokens"
         raise InputError(f"{name}: sums over this many tokens could exceed 64 bits; take a smaller --window")
-    check_tokens(tokens)
 
 
 def check_tokens(tokens: Tokens) -> None:
@@ -78,12 +83,16 @@ def check_tokens(tokens: Tokens) -> None:
 def count_by(plan: Plan, tokens: Tokens, params: CoocParams, job: Job) -> Counts:
     """Return the counts of one text, cutting the work as the plan says, which changes nothing in them."""
     blocks = rows_of(tokens, params, divisor(params), plan, job)
-    figures = {"tokens": int(np.sum(tokens.unigram)), "rows": len(tokens.row_offsets) - 1}
-    made = filled(blocks, tokens.words, tokens.unigram, figures, params, job)
+    made = filled(blocks, tokens.words, tokens.unigram, figures_of(tokens), params, job)
     if made is None:
         raise nothing([tokens], params)
     made.text = tokens.text
     return made
+
+
+def figures_of(tokens: Tokens) -> dict[str, int]:
+    """Return the first of the ``stats`` of a text: tokens and rows."""
+    return {"tokens": int(np.sum(tokens.unigram)), "rows": len(tokens.row_offsets) - 1}
 
 
 def nothing(inputs: list[Tokens], params: CoocParams) -> NumbersError:
@@ -157,5 +166,9 @@ def _fill(blocks: Iterator[Block], made: Counts, indices: Spill, params: CoocPar
         cells += len(block.cols)
         total += sum(block.totals.tolist())
         yield block.values
-    denominator = made.stats["denominator"]
-    made.stats |= {"cells": cells, "total": total if params.weighting == "flat" else total / denominator}
+    made.stats |= sums_of(cells, total, params)
+
+
+def sums_of(cells: int, total: int, params: CoocParams) -> dict[str, float]:
+    """Return the ``stats`` of all cells, of which there are so many; ``total`` is their whole sum."""
+    return {"cells": cells, "total": total if params.weighting == "flat" else total / rule_of(params)[1]}

@@ -13,11 +13,12 @@ from embcli.errors import KindError
 from embcli.job import Job, human_bytes
 from embcli.models import word2vec
 from embcli.models.begin import Beginning
+from embcli.models.shares import Make, Threads
 from embcli.models.word2vec_plain import Prediction
 from embcli.spec import FastTextParams
 
 
-def train(inputs: Sequence[Tokens], params: FastTextParams, job: Job) -> Vectors:
+def train(inputs: Sequence[Tokens], params: FastTextParams, job: Job, crew: Make = Threads) -> Vectors:
     """Return vectors of the words of one text and of their n-grams.
 
     Parameters
@@ -28,6 +29,8 @@ def train(inputs: Sequence[Tokens], params: FastTextParams, job: Job) -> Vectors
         Options, as for word2vec; ``init`` may be vectors without n-grams, which then are the words' own rows.
     job
         As for word2vec; its ``note`` hears how large the artifact will be before training begins.
+    crew
+        As for word2vec.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def train(inputs: Sequence[Tokens], params: FastTextParams, job: Job) -> Vectors
     KindError : the tokens are of a BPE tokenizer.
     UsageError, InputError, NumbersError : as word2vec does.
     """
-    return word2vec.train_from(_begin(inputs, params, job), inputs[0], params, job)
+    return word2vec.train_from(_begin(inputs, params, job), inputs[0], params, job, crew)
 
 
 def explain(inputs: Sequence[Tokens], params: FastTextParams, job: Job) -> tuple[Tokens, Iterator[Prediction]]:

@@ -17,7 +17,7 @@ from embcli.artifacts.schema import Blocks, Counts, Vectors
 from embcli.errors import InputError, KindError, NumbersError, UsageError
 from embcli.job import Job
 from embcli.kernels.vectors16 import padded
-from embcli.models.glove_trainer import Tables, Trainer
+from embcli.models.glove_trainer import Make, Tables, Threads, Trainer
 from embcli.models.resuming import check_done, inherit_seed, inherited, interrupted, nothing_left
 from embcli.models.watch import Watch, is_flat
 from embcli.spec import GloveParams, recorded
@@ -52,7 +52,7 @@ class Fit:
         return is_flat(self.cost, self.params.stop_when_flat)
 
 
-def train(inputs: Sequence[Counts], params: GloveParams, job: Job) -> Vectors:
+def train(inputs: Sequence[Counts], params: GloveParams, job: Job, crew: Make = Threads) -> Vectors:
     """Return vectors fitted to counts of words near words.
 
     Parameters
@@ -63,6 +63,8 @@ def train(inputs: Sequence[Counts], params: GloveParams, job: Job) -> Vectors:
         Options; ``resume`` brings its own.
     job
         Its seed decides everything random (of ``resume``: the file's); ``epoch`` hears of each epoch.
+    crew
+        Who visits the cells.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def train(inputs: Sequence[Counts], params: GloveParams, job: Job) -> Vectors:
     watch = Watch(fit.params.eval, _live(fit)) if fit.params.eval else None
     last, done = fit.params.stop_after or fit.params.epochs, len(fit.cost)
     if done < last and not fit.flat:
-        trainer = Trainer(counts, fit.tables, fit.params, job)
+        trainer = Trainer(counts, fit.tables, fit.params, job, crew)
         while done < last and not fit.flat:
             done += 1
             _epoch(trainer, done, fit, watch, job)

@@ -15,7 +15,7 @@ import numpy as np
 from embcli.job import Job
 from embcli.kernels.vectors16 import WIDTH
 from embcli.models.basis import FLOOR, Basis, Floats, fill, orthonormalize
-from embcli.models.sparse import SparseMatrix, Table
+from embcli.models.sparse import Multiplies, Table
 
 #: columns of a block. More need more columns in all (32: a quarter more) and no less time.
 BLOCK = WIDTH
@@ -50,7 +50,7 @@ def limit(k: int) -> int:
     return k + max(k, 16 * BLOCK)
 
 
-def factorize(A: SparseMatrix, At: SparseMatrix, k: int, seed: int, job: Job, tolerance: float = TOLERANCE) -> Found:
+def factorize(A: Multiplies, At: Multiplies, k: int, seed: int, job: Job, tolerance: float = TOLERANCE) -> Found:
     """Return the k largest singular values of a matrix and their vectors.
 
     Each value is within ``tolerance`` of an exact one, relatively, but for those below FLOOR / tolerance of the
@@ -75,7 +75,7 @@ class _Run:
     """The state: A P = Q B, and A^T Q = P B^T + X [0 ... 0 L], where X is the next block of P."""
 
     def __init__(
-        self, A: SparseMatrix, At: SparseMatrix, k: int, tolerance: float, rng: np.random.Generator, job: Job
+        self, A: Multiplies, At: Multiplies, k: int, tolerance: float, rng: np.random.Generator, job: Job
     ) -> None:
         self.A, self.At, self.tolerance, self.rng, self.job = A, At, tolerance, rng, job
         self.Q, self.P = (Basis(M.live(), limit(k) + BLOCK, job) for M in (A, At))

@@ -9,7 +9,7 @@ from embcli.artifacts import store
 from embcli.artifacts.schema import MAKERS, Artifact, Vectors
 from embcli.errors import KindError, UsageError
 from embcli.job import Job
-from embcli.spec import Params, recorded
+from embcli.spec import Params, fields
 
 #: options that may change when training goes on, since they only say when it ends
 _FREE = ("stop_when_flat",)
@@ -45,10 +45,11 @@ def inherited(params: Params, meta: dict[str, Any], name: str, but: Collection[s
     but : options that are left out, for the caller to decide.
     """
     found = {}
-    for f, value in recorded(params):
-        if f.name in but:
+    for f in fields(type(params)):
+        value, options = getattr(params, f.name), meta["options"]
+        if not f.opt.recorded or f.name in but or not (params.relevant(f) or f.name in options):
             continue
-        there = meta["options"][f.name]
+        there = options.get(f.name, f.default)  # what is at its default need not be recorded
         if f.name in params.given and f.name in _FREE:
             there = value
         elif f.name in params.given and value != there:

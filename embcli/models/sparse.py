@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,20 @@ def padded_cells(indptr: Any, columns: int) -> int:
     """Return an upper bound of the cells of rows once they are cut and padded."""
     sizes = np.diff(np.asarray(indptr))
     return int((sizes + (GROUP - 1) * np.minimum(sizes, len(bands(columns)) - 1)).sum())
+
+
+class Multiplies(Protocol):
+    """What the block Krylov method needs of a matrix: see ``SparseMatrix``."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def live(self) -> NDArray[np.bool_]:
+        """Return which rows hold a cell."""
+
+    def times(self, X: Table, job: Job, out: Table | None = None) -> Table:
+        """Return the product with 16 columns."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from embcli.job import Job
 from embcli.kernels.draws import key_of
 
 Ints = NDArray[np.int64]
+#: a group: blocks of rows that are open together, the order of the blocks of columns, a key each for the cells
+Opened = tuple[Ints, Ints, NDArray[np.uint64]]
 
 #: blocks of rows that are open at the same time: so many threads can work
 OPEN = 8
@@ -49,8 +51,8 @@ class Strata:
         """Cells that open blocks have together, at most."""
         return int(np.sort(self.cells)[-OPEN:].sum())
 
-    def groups(self, seed: int | None, epoch: int) -> Iterator[tuple[Ints, Ints, NDArray[np.uint64]]]:
-        """Yield the groups of an epoch: blocks of rows, the order of the blocks of columns, a key each for the cells.
+    def groups(self, seed: int | None, epoch: int) -> Iterator[Opened]:
+        """Yield the groups of an epoch.
 
         seed : None leaves everything in the order of the matrix.
         """
@@ -64,15 +66,16 @@ class Strata:
             yield chosen, np.arange(columns) if seed is None else chance.permutation(columns), keys
 
 
-def strata_of(counts: Counts, width: int, job: Job) -> Strata:
-    """Return how to cut counts of V x V words, rows of ``width`` numbers. Every cell is checked on the way.
+def columns_of(counts: Counts, rows: tuple[int, int], job: Job) -> Ints:
+    """Return how many cells each column has in some rows of counts of V x V words. Every cell is checked on the way.
 
     Raises InputError where a count is not a positive number, or a cell lies outside the matrix.
     """
-    V = int(counts.shape[0])
+    V, (first, end) = int(counts.shape[0]), rows
     columns = np.zeros(V, np.int64)
 
     def work(span: tuple[int, int]) -> Ints:
+        span = first + span[0], first + span[1]
         check_cells(counts, *span)
         a, b = int(counts.indptr[span[0]]), int(counts.indptr[span[1]])
         found = np.bincount(counts.indices[a:b], minlength=V).astype(np.int64, copy=False)
@@ -80,8 +83,14 @@ def strata_of(counts: Counts, width: int, job: Job) -> Strata:
         return found
 
     # many cells at a time, since each span's counts are as long as the vocabulary
-    for found in job.map(work, spans(counts.indptr, max(CHUNK, V))):
+    for found in job.map(work, spans(counts.indptr[first : end + 1], max(CHUNK, V))):
         columns += found
+    return columns
+
+
+def strata_of(counts: Counts, width: int, columns: Ints) -> Strata:
+    """Return how to cut counts of V x V words, rows of ``width`` numbers; ``columns`` are the cells of each column."""
+    V = int(counts.shape[0])
     rows = np.diff(np.asarray(counts.indptr))
     longest = min(ROWS, max(TABLE // (8 * width), 64))
     share = int(rows.sum()) // PARTS

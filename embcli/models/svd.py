@@ -9,6 +9,7 @@ choice of the solver, the two that are borrowed (LAPACK, ARPACK), and what all s
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +41,25 @@ class Factors:
     residual: float
 
 
-def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
+class Matrix(Weighted):
+    """The weighted counts, as the solvers need them."""
+
+    def pair(self, k: int) -> tuple[Any, Any]:
+        """Return the matrix in memory and its transpose, for k dimensions. Raises InputError if memory is short."""
+        from embcli.models import krylov, sparse  # compiles: a small matrix need not wait for that
+
+        tables = krylov.limit(k) + 3 * k + 4 * krylov.BLOCK
+        need = 16 * sparse.padded_cells(self.counts.indptr, self.shape[1]) + 4 * tables * sum(self.shape)
+        self.job.need(need, f"svd of {self.shape[0]:,} x {self.shape[1]:,} counts to {k:,} dimensions")
+
+        def pack(cells: Cells, weights: Floats) -> sparse.RowBlock:
+            return sparse.packed(cells, weights, self.shape[1])
+
+        A = sparse.SparseMatrix(self.shape, [*self.blocks(pack)])
+        return A, A.transposed(self.job) if self.cells else A
+
+
+def factorize(inputs: list[Counts], params: SvdParams, job: Job, large: Callable[..., Matrix] = Matrix) -> Vectors:
     """Return word vectors from weighted counts X = U S V^T.
 
     Of word-word counts ``vectors`` are U S^eig and ``contexts`` V S^eig, with eig 0.5 unless it is given. Of
@@ -55,6 +74,8 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
         words, or documents, are lowered with a warning.
     job
         Its seed is the start of the iterative solvers and decides nothing else.
+    large
+        Makes the matrix that the block Krylov method multiplies.
 
     Returns
     -------
@@ -72,9 +93,10 @@ def factorize(inputs: list[Counts], params: SvdParams, job: Job) -> Vectors:
     (counts,) = inputs
     name = counts.path or "counts"
     weight, eig = _automatic(counts, params)
-    matrix = Weighted(counts, weight, params.cds, params.shift, job, params.idf)
     dim = _lowered(params.dim, counts, job)
-    solver = _chosen(params.solver, dim, min(matrix.shape), job)
+    solver = _chosen(params.solver, dim, int(min(counts.shape)), job)
+    kind = large if solver == "krylov" else Matrix
+    matrix = kind(counts, weight, params.cds, params.shift, job, params.idf)
     try:
         factors = {"dense": _dense, "arpack": _arpack, "krylov": _krylov}[solver](matrix, dim, name)
     except (np.linalg.LinAlgError, ZeroDivisionError) as e:
@@ -154,7 +176,7 @@ def scaled(factors: Factors, rank: int, eig: float) -> tuple[NDArray[np.float32]
     return left, s, right
 
 
-def _solvable(matrix: Weighted, name: str) -> None:
+def _solvable(matrix: Matrix, name: str) -> None:
     """Raise NumbersError if all weights are 0, or float32 cannot hold them."""
     if matrix.cells and not 1e-30 < matrix.squares**0.5 < 1e30:
         raise NumbersError(f"{name}: the {matrix.weight} weights are too large or too small; use --weight ppmi")
@@ -168,28 +190,22 @@ def _solvable(matrix: Weighted, name: str) -> None:
     raise NumbersError(f"{name}: nothing to factorise: {why}")
 
 
-def _krylov(matrix: Weighted, k: int, name: str) -> Factors:
+def _krylov(matrix: Matrix, k: int, name: str) -> Factors:
     """Solve by the block Krylov method, in float32 on all threads."""
-    from embcli.models import krylov, sparse  # compiles: a small matrix need not wait for that
+    from embcli.models import krylov
     from embcli.models.basis import FLOOR
 
-    job, tables = matrix.job, krylov.limit(k) + 3 * k + 4 * krylov.BLOCK
-    cells = sparse.padded_cells(matrix.counts.indptr, matrix.shape[1])
-    need = 16 * cells + 4 * tables * sum(matrix.shape)
-    job.need(need, f"svd of {matrix.shape[0]:,} x {matrix.shape[1]:,} counts to {k:,} dimensions")
-
-    def pack(cells: Cells, weights: Floats) -> sparse.RowBlock:
-        return sparse.packed(cells, weights, matrix.shape[1])
-
-    A = sparse.SparseMatrix(matrix.shape, [*matrix.blocks(pack)])
+    A, At = matrix.pair(k)
     _solvable(matrix, name)
-    found = krylov.factorize(A, A.transposed(job), k, job.seed, job)
+    found = krylov.factorize(A, At, k, matrix.job.seed, matrix.job)
     if not found.converged:
-        job.warn(f"krylov: stopped after {found.steps:,} steps, residual {found.residual:.1e}; the spectrum is flat")
+        matrix.job.warn(
+            f"krylov: stopped after {found.steps:,} steps, residual {found.residual:.1e}; the spectrum is flat"
+        )
     return Factors(found.U, found.s, found.V, FLOOR, found.residual)
 
 
-def _dense(matrix: Weighted, k: int, name: str) -> Factors:
+def _dense(matrix: Matrix, k: int, name: str) -> Factors:
     """Solve by LAPACK's divide and conquer, in float64."""
     rows, columns = matrix.shape
     need = 8 * (rows * columns + 4 * min(rows, columns) * max(rows, columns))
@@ -211,7 +227,7 @@ def _dense(matrix: Weighted, k: int, name: str) -> Factors:
     return Factors(U, s, V, max(matrix.shape) * float(np.finfo(float).eps), _residual(A.T @ U, s, V))
 
 
-def _arpack(matrix: Weighted, k: int, name: str) -> Factors:
+def _arpack(matrix: Matrix, k: int, name: str) -> Factors:
     """Solve by ARPACK on the product with the transpose, as SciPy's ``svds`` does, from a seeded start."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh

@@ -117,7 +117,7 @@ class Trainer:
                 seconds = self._chunk(text, course, start, end, totals)
                 self._release(start, end)
                 now = whole + totals[:, :2].sum(axis=0)
-                self._check(number, now[0])
+                check_finite(self.plan, number, now[0])
                 tell(min(end * per_span, size), now[0] / max(now[1], 1), self.rate(number, min(end * per_span, size)))
                 chunk = max(1, min(int((end - start) * CHUNK / max(seconds, 1e-9)), 4 * chunk))
                 start = end
@@ -125,9 +125,27 @@ class Trainer:
             if sums[1]:
                 figures.intervals.append((min(stop * per_span, size), float(sums[0] / sums[1])))
             whole += sums
-        self._check(number, whole[0], tables=True)
+        check_finite(self.plan, number, whole[0], self.tables)
         figures.loss, figures.predictions = float(whole[0] / max(whole[1], 1)), int(whole[1])
         return figures
+
+    def part(self, number: int, share: int, shares: int, start: int, end: int) -> NDArray[np.float64]:
+        """Train spans [start, end) of a share of the text; return the sums of loss and of predictions.
+
+        Of ``shares`` shares, number ``share`` has spans ``spans * share // shares`` to before those of the next one.
+        The rate falls as if the share were the whole text.
+        """
+        size, per_span = len(self.tokens.ids), self.plan.lanes * self.share * self.span
+        first = self.spans * share // shares * per_span
+        total = max(self.plan.epochs * size // shares, 1)
+        course = self._course(number)._replace(done=number * size // shares - first, total=total)
+        text, step = self._text(number), max(1, 100_000 // per_span)
+        totals = np.zeros((max(self.plan.lanes, self.job.threads), 8))
+        for a in range(start, end, step):
+            self._chunk(text, course, a, min(a + step, end), totals)
+            self._release(a, min(a + step, end))
+        sums: NDArray[np.float64] = totals[:, :2].sum(axis=0)
+        return sums
 
     def _text(self, number: int) -> Text:
         tokens = self.tokens
@@ -172,14 +190,15 @@ class Trainer:
         self.mark += (last - first) * step
         return time.perf_counter() - began
 
-    def _check(self, number: int, loss: float, tables: bool = False) -> None:
-        """Raise NumbersError if the loss, or a number of the tables, is not finite."""
-        finite = np.isfinite(loss)
-        if tables and finite:
-            rows = (t[i : i + 4096] for t in (self.tables.inputs, self.tables.outputs) for i in range(0, len(t), 4096))
-            finite = all(np.isfinite(block).all() for block in rows)
-        if not finite:
-            lower = min(self.plan.lr / 4, 0.025)
-            raise NumbersError(
-                f"epoch {number + 1}: the loss is no longer a finite number (divergence); try --lr {lower:g}"
-            )
+
+def check_finite(plan: Plan, number: int, loss: float, tables: Tables | None = None) -> None:
+    """Raise NumbersError if the loss of epoch ``number`` (from 0), or a number of the tables, is not finite."""
+    finite = np.isfinite(loss)
+    if tables is not None and finite:
+        rows = (t[i : i + 4096] for t in (tables.inputs, tables.outputs) for i in range(0, len(t), 4096))
+        finite = all(np.isfinite(block).all() for block in rows)
+    if not finite:
+        lower = min(plan.lr / 4, 0.025)
+        raise NumbersError(
+            f"epoch {number + 1}: the loss is no longer a finite number (divergence); try --lr {lower:g}"
+        )

@@ -18,6 +18,7 @@ from embcli.job import Job
 from embcli.models.begin import Beginning, afresh, plan_of
 from embcli.models.heldout import HeldOut
 from embcli.models.resuming import nothing_left
+from embcli.models.shares import Make, Rounds, Task, Threads, rounds_of
 from embcli.models.takeover import from_file, resumed
 from embcli.models.trainer import Figures, Trainer
 from embcli.models.watch import Watch, is_flat
@@ -29,7 +30,7 @@ from embcli.spec import FastTextParams, Word2vecParams
 _PIECE = 1 << 22
 
 
-def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors:
+def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job, crew: Make = Threads) -> Vectors:
     """Return vectors trained on one text.
 
     Parameters
@@ -40,6 +41,8 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
         Options; ``resume`` brings its own, ``init`` both tables to start from.
     job
         Its seed decides everything random (of ``resume``: the file's); ``epoch`` hears of each epoch.
+    crew
+        Trains the shares of ``params.shares``, if there are several.
 
     Returns
     -------
@@ -58,17 +61,18 @@ def train(inputs: Sequence[Tokens], params: Word2vecParams, job: Job) -> Vectors
     NumbersError : there is nothing to learn, or training diverged.
     """
     (tokens,) = inputs
-    return train_from(begin(tokens, params, job), tokens, params, job)
+    return train_from(begin(tokens, params, job), tokens, params, job, crew)
 
 
-def train_from(begun: Beginning, tokens: Tokens, params: Word2vecParams, job: Job) -> Vectors:
+def train_from(begun: Beginning, tokens: Tokens, params: Word2vecParams, job: Job, crew: Make = Threads) -> Vectors:
     """Return what ``train`` does, of word2vec or of a method that differs in how it begins."""
     watch = Watch(params.eval, _live(begun)) if params.eval else None
     held = HeldOut(begun.corpus, begun.params, job.seed) if begun.params.heldout else None
     last, done = begun.params.stop_after or begun.params.epochs, len(begun.history.loss)
     if done < last and not _flat(begun):
         rows = held.rows if held is not None else None
-        trainer = Trainer(plan_of(begun.params, job.seed), begun.corpus, begun.tables, job, rows)
+        task = Task(plan_of(begun.params, job.seed), begun.corpus, begun.tables, rows)
+        trainer = rounds_of(task, begun.params, job, crew)
         while done < last and not _flat(begun):
             done += 1
             _epoch(trainer, done, begun, watch, held, job)
@@ -117,7 +121,7 @@ def _live(begun: Beginning) -> Vectors:
 
 
 def _epoch(
-    trainer: Trainer, number: int, begun: Beginning, watch: Watch | None, held: HeldOut | None, job: Job
+    trainer: Trainer | Rounds, number: int, begun: Beginning, watch: Watch | None, held: HeldOut | None, job: Job
 ) -> None:
     """Train one epoch, measure what is watched, and write both down."""
     planned, words = begun.params.epochs, len(begun.corpus.ids)
@@ -152,7 +156,9 @@ def _epoch(
     job.epoch(event)
 
 
-def _trained(trainer: Trainer, number: int, tell: Callable[[int, float, float], None], begun: Beginning) -> Figures:
+def _trained(
+    trainer: Trainer | Rounds, number: int, tell: Callable[[int, float, float], None], begun: Beginning
+) -> Figures:
     """Return the figures of an epoch, or raise NumbersError that names the text and what to do."""
     try:
         figures = trainer.epoch(number - 1, tell)

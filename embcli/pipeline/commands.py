@@ -16,10 +16,12 @@ def folder_command(out: str) -> str:
     return shlex.join(["mkdir", "-p", _path(out)])
 
 
-def build_command(build: Build, threads: int | None = None) -> str:
-    """Return the command that makes one artifact, with the same bytes."""
-    seed = ["--seed", str(build.seed)] if build.seed else []
-    end = [*seed, *(["--threads", str(threads)] if threads else []), "-o", _path(build.out)]
+def build_command(build: Build, threads: int | None = None, cluster: str | None = None) -> str:
+    """Return the command that makes one artifact, with the same bytes, on a cluster if the step can work there."""
+    end = ["--seed", str(build.seed)] if build.seed else []
+    end += ["--threads", str(threads)] if threads else []
+    end += ["--cluster", cluster] if cluster and build.step.cluster else []
+    end += ["-o", _path(build.out)]
     return shlex.join(["embcli", build.step.name, *map(_path, build.paths), *_options(build.params), *end])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +37,20 @@ def load(step: Step) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> Outcome:
-    """Run a step on files and write the artifact to ``out`` (- is stdout), complete or not at all."""
-    function = load(step)
+def execute(
+    step: Step,
+    inputs: list[str],
+    params: Any,
+    job: Job,
+    out: str,
+    function: Callable[..., Any] | None = None,
+    write: Callable[..., str] = store.write,
+) -> Outcome:
+    """Run a step on files and write the artifact to ``out`` (- is stdout), complete or not at all.
+
+    ``function`` and ``write`` do it elsewhere, if they are given, with the same result.
+    """
+    function = function or load(step)
     files = _file_digests(params)
     if step.reads == ("text",):
         given: list[Any] = list(inputs)
@@ -53,7 +65,7 @@ def execute(step: Step, inputs: list[str], params: Any, job: Job, out: str) -> O
     meta = provenance.compose(step.name, params, job.seed, sources, artifact, files)
     if step.reads == ("text",):
         meta["inputs"] = job.sources  # of which there may be more when the artifact has been written
-    digest = store.write(artifact, out, meta)
+    digest = write(artifact, out, meta)
     return Outcome(artifact.kind, digest, meta, artifact, given)
 
 

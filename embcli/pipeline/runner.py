@@ -1,7 +1,7 @@
 """Build the artifacts of a plan that are not up to date, in order or several at a time, and log what was done.
 
-Steps run in this process by ``execute``, so a step means the same here and on the command line. One that fails stops
-what needs it; the rest is still built, and the first failure in the order of the file is raised at the end.
+Steps run by ``execute``, in this process or where ``run`` is told, so a step means the same here and on the command
+line. One that fails stops what needs it; the rest is still built, and the first failure is raised at the end.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Protocol
 
 from embcli import stop
@@ -26,9 +26,19 @@ from embcli.pipeline.plan import Plan, Report
 from embcli.pipeline.yamlfile import within
 from embcli.report.description import phrase
 from embcli.report.summary import sentence
+from embcli.spec import Step
 
 #: the temporary file of an artifact, with the number of the process that writes it (artifacts/write.py)
 _TEMPORARY = re.compile(r"\.(.+)\.npz\.([0-9]{1,9})(?:\.[0-9]+)?\.tmp")
+
+
+#: says how ``execute`` is to run a step, for as long as the step runs
+Place = Callable[[Step, Job], AbstractContextManager[dict[str, Any]]]
+
+
+def here(step: Step, job: Job) -> AbstractContextManager[dict[str, Any]]:
+    """Let steps run in this process: see ``Place``."""
+    return nullcontext({})
 
 
 class Talk(Protocol):
@@ -75,7 +85,15 @@ def survey(plan: Plan, force: bool = False) -> dict[Build, bool]:
     return {build: build in digests for build in plan.builds}
 
 
-def run(plan: Plan, talk: Callable[[str], Talk], *, force: bool = False, jobs: int = 1, threads: int = 1) -> None:
+def run(
+    plan: Plan,
+    talk: Callable[[str], Talk],
+    *,
+    force: bool = False,
+    jobs: int = 1,
+    threads: int = 1,
+    place: Place = here,
+) -> None:
     """Build what is not up to date.
 
     Parameters
@@ -84,7 +102,7 @@ def run(plan: Plan, talk: Callable[[str], Talk], *, force: bool = False, jobs: i
     talk : returns where the lines of the artifact of this name go.
     force : build everything, up to date or not.
     jobs : steps to run at the same time. Artifacts do not depend on it.
-    threads : worker threads of each step.
+    threads : worker threads of each step.  place : where each step runs.
 
     Raises
     ------
@@ -98,7 +116,7 @@ def run(plan: Plan, talk: Callable[[str], Talk], *, force: bool = False, jobs: i
         raise InputError(f"{show(out)}: cannot be made: {e.strerror or e}") from None
     tidy(plan)
     records = Records(out, force)
-    state = _Run(plan.builds, talk, records, threads)
+    state = _Run(plan.builds, talk, records, threads, place)
     if jobs == 1:
         state.serial()
     else:
@@ -137,8 +155,10 @@ def _alive(process: int) -> bool:
 class _Run:
     """The state of one run; only the main thread changes it."""
 
-    def __init__(self, builds: Sequence[Build], talk: Callable[[str], Talk], records: Records, threads: int) -> None:
-        self.builds, self.talk, self.records, self.threads = builds, talk, records, threads
+    def __init__(
+        self, builds: Sequence[Build], talk: Callable[[str], Talk], records: Records, threads: int, place: Place
+    ) -> None:
+        self.builds, self.talk, self.records, self.threads, self.place = builds, talk, records, threads, place
         self.memory: int | None = None
         self.digests: dict[Build, str] = {}
         self.keys: dict[Build, str] = {}
@@ -187,7 +207,8 @@ class _Run:
         talk, watch = self.talk(build.label), Watch(alone=self.memory is None)
         scratch = os.path.dirname(build.out)
         job = Job(build.seed, self.threads, self.memory, scratch, talk.progress, talk.say, talk.warn, talk.epoch)
-        outcome = execute(build.step, build.paths, build.params, job, build.out)
+        with self.place(build.step, job) as how:
+            outcome = execute(build.step, build.paths, build.params, job, build.out, **how)
         cost = watch.cost()
         talk.say(f"{sentence(outcome.kind, outcome.meta)}, {cost.seconds:.1f} s")
         talk.detail(f"options: {phrase(outcome.meta['options'])}, seed {outcome.meta['seed']}")

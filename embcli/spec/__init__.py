@@ -7,7 +7,7 @@ nothing.
 
 from embcli.spec.attend import ROWS as _ATTEND
 from embcli.spec.attend import AttendParams
-from embcli.spec.common import Common, Step, StepCommon
+from embcli.spec.common import Common, OnCluster, Step, StepCommon
 from embcli.spec.counts import ROWS as _COUNTS
 from embcli.spec.counts import CoocParams, SvdParams
 from embcli.spec.experiments import ROWS as _EXPERIMENTS
@@ -47,6 +47,7 @@ __all__ = [
     "GloveParams",
     "InfoParams",
     "NeighborsParams",
+    "OnCluster",
     "Opt",
     "Params",
     "PlotParams",

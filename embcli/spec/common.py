@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
+from embcli.errors import UsageError
 from embcli.spec.options import Opt, Params
 
 _RUN = "Run"
@@ -44,13 +46,37 @@ class StepCommon(Params):
     ] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class OnCluster(Params):
+    """Options of the steps that can work on a Dask cluster, and of what runs them."""
+
+    cluster: Annotated[
+        str | None,
+        Opt(
+            "Work on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here.",
+            metavar="ADDRESS|local:N",
+            recorded=False,
+            unset="this process",
+            panel=_RUN,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what is neither an address nor a number of processes."""
+        where = self.cluster
+        if where is not None and not re.fullmatch(r"local:[1-9][0-9]{0,2}|(?!local:)[^\s]*[^\s:]+:[0-9]+/?", where):
+            raise UsageError(
+                f"--cluster: expected the address of a scheduler (tcp://host:8786) or local:N, found {where!r}"
+            )
+
+
 @dataclass(frozen=True)
 class Step:
     """A command.
 
     ``run`` is "module:function", so that this table can be read without importing a method. ``reads`` are the kinds
     of its inputs ("text" is a corpus); ``many`` says whether several may be given; ``writes`` is the kind of its
-    artifact, None for a command that only prints.
+    artifact, None for a command that only prints. ``cluster`` is the function that does the same on a Dask cluster.
     """
 
     name: str
@@ -65,3 +91,4 @@ class Step:
     many: bool = False
     metavar: str = "INPUT"
     input_optional: bool = False
+    cluster: str = ""

@@ -112,6 +112,7 @@ ROWS = (
         ),
         many=True,
         metavar="TOKENS...",
+        cluster="embcli.cluster.counts:count",
     ),
     Step(
         "svd",
@@ -125,5 +126,6 @@ ROWS = (
         "of largest size is positive. Of document-term counts, documents = U S^eig and vectors = V S^eig (words).",
         ("embcli svd counts.npz -o vectors.npz", "embcli cooc tokens.npz -o - | embcli svd - --dim 300 -o vectors.npz"),
         metavar="COUNTS",
+        cluster="embcli.cluster.svd:factorize",
     ),
 )

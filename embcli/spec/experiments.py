@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from embcli.spec.common import Step
-from embcli.spec.options import Opt, Params
+from embcli.spec.common import OnCluster, Step
+from embcli.spec.options import Opt
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunParams(Params):
+class RunParams(OnCluster):
     """Options of ``run``."""
 
     dry_run: Annotated[

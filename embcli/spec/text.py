@@ -215,6 +215,7 @@ ROWS = (
         ),
         many=True,
         metavar="TEXT...",
+        cluster="embcli.cluster.pieces:train",
     ),
     Step(
         "encode",
@@ -233,6 +234,7 @@ ROWS = (
         many=True,
         metavar="TEXT...",
         input_optional=True,
+        cluster="embcli.cluster.words:encode",
     ),
     Step(
         "decode",

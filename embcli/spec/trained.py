@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from embcli.errors import UsageError
 from embcli.spec.common import Step
-from embcli.spec.options import Opt, Params
+from embcli.spec.options import Field, Opt, Params
 
-_TRAINING, _SAVING = "Training", "Saving"
+_TRAINING, _SAVING, _SHARES = "Training", "Saving", "Shares"
 #: options that every trainer has
 _Eval = Annotated[
     tuple[str, ...],
@@ -105,9 +105,26 @@ class Word2vecParams(Params):
     hogwild: Annotated[
         bool, Opt("Let threads write to the tables at the same time: faster, and never the same twice.")
     ] = False
+    shares: Annotated[
+        int, Opt("Shares of the text that are trained side by side, as on a cluster.", min=1, max=4096, panel=_SHARES)
+    ] = 1
+    merge_every: Annotated[
+        int, Opt("Tokens that each share trains on between two merges.", min=1, max=2**40, panel=_SHARES)
+    ] = 50_000
+
+    @property
+    def shared(self) -> bool:
+        """Whether the text is trained in shares, or as the file of ``--resume`` says."""
+        return self.shares > 1 or self.resume is not None
+
+    def relevant(self, field: Field) -> bool:
+        """Say whether results depend on an option: how shares are merged, where there are several."""
+        return self.shares > 1 or field.name not in ("shares", "merge_every")
 
     def check(self) -> None:
         """Refuse options that do not fit together, or with which nothing is learned."""
+        if self.hogwild and self.shares > 1:
+            raise UsageError("--hogwild: is never the same twice, which --shares is made for; leave one of the two out")
         if self.loss == "negative" and self.negative == 0:
             raise UsageError("--negative 0: learns nothing; give at least 1, or --loss hierarchical or softmax")
         if self.lr is not None and self.min_lr is not None and self.min_lr > self.lr:
@@ -210,6 +227,7 @@ ROWS = (
             "embcli word2vec tokens.npz --arch cbow --loss hierarchical --epochs 2 -o cbow.npz",
         ),
         metavar="TOKENS",
+        cluster="embcli.cluster.training:word2vec",
     ),
     Step(
         "glove",
@@ -226,6 +244,7 @@ ROWS = (
             "embcli cooc tokens.npz --window 10 -o - | embcli glove - --dim 50 --x-max 10 -o glove.npz",
         ),
         metavar="COUNTS",
+        cluster="embcli.cluster.glove:glove",
     ),
     Step(
         "fasttext",
@@ -242,5 +261,6 @@ ROWS = (
             "embcli fasttext tokens.npz --arch cbow --min-n 2 --max-n 4 --epochs 2 -o ft-cbow.npz",
         ),
         metavar="TOKENS",
+        cluster="embcli.cluster.training:fasttext",
     ),
 )

@@ -7,7 +7,7 @@ depend on the threads: what a piece becomes depends on the piece alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
@@ -23,7 +23,7 @@ from embcli.job import Job, human_bytes
 from embcli.kernels import pieces as k
 from embcli.kernels.pretoken import SPECIAL
 from embcli.spec import WORD_OPTIONS, EncodeParams
-from embcli.text.corpus import BLOCK, Block, Corpus, buffer_of
+from embcli.text.corpus import BLOCK, Block, Corpus, Stretch, buffer_of
 from embcli.text.cutting import Fault, Read, mend
 from embcli.text.patterns import Splitter
 from embcli.text.pretokens import PieceLane, split
@@ -179,6 +179,11 @@ def _characters(block: Block, errors: str) -> tuple[Block, int, Fault | None]:
     return Block(buffer_of(text), 0, len(text), block.name, block.first, block.last), bad, None
 
 
+def has_ink(view: View, errors: str) -> Callable[[Block], bool]:
+    """Return what tells whether the first line of a block has anything but white space, as ``Encoder.read`` sees it."""
+    return lambda block: bool(_inked(_characters(block, errors)[0] if view.chars else block)[0])
+
+
 def _inked(block: Block) -> NDArray[np.bool_]:
     """Return whether each line, and at last the one without an end, has anything but white space."""
     lines = block.buffer[block.start : block.stop].tobytes().split(b"\n")
@@ -200,18 +205,24 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, bloc
     """
     view = read_tokenizer(params.tokenizer or "")
     check_errors(view, params.errors)
-    run = _Run(view, inputs, params, job, block)
-    made, unigram = view.made, cast(Any, Blocks(np.int64, run.unigram()))
+    run = Run(view, inputs, params, job, block)
+    unigram = cast(Any, Blocks(np.int64, run.unigram()))
+    return pieces_of(Blocks(run.dtype, run.blocks()), run.offsets, unigram, view, params, run.stats)
+
+
+def pieces_of(ids: Any, offsets: Any, unigram: Any, view: View, params: EncodeParams, stats: dict[str, Any]) -> Tokens:
+    """Return the artifact; ids, offsets, unigram and stats may be produced while it is written."""
+    made = view.made
     return Tokens(
-        ids=Blocks(run.dtype, run.blocks()),
-        row_offsets=run.offsets,
+        ids=ids,
+        row_offsets=offsets,
         words=view.words,
         unigram=unigram,
         tokens=view.tokens,
         merges=np.asarray(made.merges),
         merge_counts=np.asarray(made.merge_counts),
         special_ids=np.asarray(made.special_ids),
-        stats=run.stats,
+        stats=stats,
         text=view.text | {"rows": params.rows, "specials": params.specials},
         options=dict.fromkeys(("words", *WORD_OPTIONS)),
     )
@@ -219,7 +230,7 @@ def encode_pieces(inputs: Sequence[str], params: EncodeParams, job: Job, *, bloc
 
 def count_pieces_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[str, Any]:
     """Return the ``stats`` that ``encode --tokenizer`` would store."""
-    run = _Run(read_tokenizer(params.tokenizer or ""), inputs, params, job, BLOCK)
+    run = Run(read_tokenizer(params.tokenizer or ""), inputs, params, job, BLOCK)
     for _ in run.blocks():
         pass
     for _ in run.unigram():
@@ -255,14 +266,25 @@ def splitter_of(view: View, specials: str) -> Splitter:
         raise InputError(f"{view.name}: {e}") from None
 
 
-class _Run:
-    """One pass over a corpus: lanes, rows and figures."""
+class Run:
+    """One pass over a corpus: lanes, rows and figures.
 
-    def __init__(self, view: View, inputs: Sequence[str], params: EncodeParams, job: Job, block: int) -> None:
+    rows : of a part of a text, which may begin in the middle of a file, and hold no token.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        inputs: Sequence[str | Stretch],
+        params: EncodeParams,
+        job: Job,
+        block: int = BLOCK,
+        rows: Rows | None = None,
+    ) -> None:
         self.view, self.params, self.job, self.block = view, params, job, block
         self.splitter = splitter_of(view, params.specials)
         self.corpus = Corpus(inputs, block, self.splitter.cuts("file" if params.rows == "file" else "line"), True)
-        self.offsets, self.rows = Spill(np.int64, job.scratch), Rows(params.rows)
+        self.offsets, self.rows, self.whole = Spill(np.int64, job.scratch), rows or Rows(params.rows), rows is None
         self.lanes: list[Encoder] = []
         self.dtype = np.min_scalar_type(max(len(view.tokens) - 1, 0))
         self.stats: dict[str, Any] = {}
@@ -290,7 +312,8 @@ class _Run:
                 yield read.ids
             self.job.progress(self.corpus.done, self.corpus.total, "bytes")
         self.job.sources += [{"kind": "text", "digest": digest} for digest in self.corpus.digests]
-        self._report()
+        if self.whole:
+            self.stats |= text_figures(self.rows)
 
     def _no_specials(self, part: Block, read: Read) -> None:
         """Raise InputError if there is a special token where there must be none."""
@@ -303,28 +326,41 @@ class _Run:
 
     def unigram(self) -> Iterator[NDArray[np.int64]]:
         """Yield how often each id occurs."""
+        total, unseen = self.counted()
+        self.stats |= id_figures(self.view, total, unseen, self.params, self.job)
+        yield total
+
+    def counted(self) -> tuple[NDArray[np.int64], int]:
+        """Return how often each id occurs, and how many characters have none. Once, after the last block."""
         total = np.zeros(len(self.view.tokens), np.int64)
         for lane in self.lanes:
             lane.close()
             total += lane.unigram
-        special = int(total[sorted(self.view.special)].sum())
-        self.stats |= {"types_used": int(np.count_nonzero(total)), "specials_found": special}
-        if unseen := sum(lane.unseen for lane in self.lanes):
-            self.stats["unknown_characters"] = unseen
-            how = "replaced by U+FFFD" if self.lanes[0].types.other >= 0 else "left out"
-            if self.params.errors == "replace" and how == "left out":
-                how += " (it has no U+FFFD either)"
-            self.job.warn(f"{unseen:,} characters have no id in the tokenizer and were {how}")
-        yield total
+        return total, sum(lane.unseen for lane in self.lanes)
 
-    def _report(self) -> None:
-        rows = self.rows
-        if not rows.tokens:
-            raise NumbersError(f"nothing to encode: {human_bytes(rows.size)} of text, {rows.rows:,} rows, no token")
-        self.stats |= {
-            "tokens": rows.tokens, "bytes_read": rows.size, "rows": rows.rows, "bad_sequences": rows.bad,
-            "open_rows": rows.open_rows, "bytes_per_token": round(rows.size / rows.tokens, 4),
-        }  # fmt: skip
+
+def text_figures(rows: Rows) -> dict[str, Any]:
+    """Return the figures of the report that concern the text. NumbersError: it has no token."""
+    if not rows.tokens:
+        raise NumbersError(f"nothing to encode: {human_bytes(rows.size)} of text, {rows.rows:,} rows, no token")
+    return {
+        "tokens": rows.tokens, "bytes_read": rows.size, "rows": rows.rows, "bad_sequences": rows.bad,
+        "open_rows": rows.open_rows, "bytes_per_token": round(rows.size / rows.tokens, 4),
+    }  # fmt: skip
+
+
+def id_figures(view: View, total: NDArray[np.int64], unseen: int, params: EncodeParams, job: Job) -> dict[str, Any]:
+    """Return the figures of the report that concern ids, of which ``total`` says how often each occurs."""
+    special = int(total[sorted(view.special)].sum())
+    stats: dict[str, Any] = {"types_used": int(np.count_nonzero(total)), "specials_found": special}
+    if unseen:
+        stats["unknown_characters"] = unseen
+        known = params.errors == "replace" and int(view.base[0xFFFD]) >= 0
+        how = "replaced by U+FFFD" if known else "left out"
+        if params.errors == "replace" and not known:
+            how += " (it has no U+FFFD either)"
+        job.warn(f"{unseen:,} characters have no id in the tokenizer and were {how}")
+    return stats
 
 
 def check_errors(view: View, errors: str) -> None:

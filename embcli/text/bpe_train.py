@@ -6,7 +6,7 @@ on the distinct pieces, not on the text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,9 @@ from embcli.text.tokenizer import BYTE_ORDER, END, View
 _MODES = {"line": "line+", "file": "file"}
 
 
+Count = Callable[[Sequence[str], Splitter, str, Job], PieceCounts]
+
+
 @dataclass(frozen=True)
 class Start:
     """What learning starts from.
@@ -48,7 +51,7 @@ class Start:
     stats: dict[str, Any]
 
 
-def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
+def train(inputs: Sequence[str], params: BpeTrainParams, job: Job, count: Count = count_pieces) -> Tokenizer:
     """Return the tokenizer that a text teaches (Sennrich, Haddow and Birch 2016, section 3.2).
 
     Parameters
@@ -59,6 +62,8 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
         The options of ``bpe-train``.
     job
         Gets the digest of each input in ``sources``.
+    count
+        Counts the pieces, as ``count_pieces`` does.
 
     Raises
     ------
@@ -66,7 +71,7 @@ def train(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Tokenizer:
     UsageError : the vocabulary is smaller than its base symbols, or an option conflicts with ``--init``.
     NumbersError : nothing can be merged, or with ``--strict`` fewer merges than asked for.
     """
-    start = prepare(inputs, params, job)
+    start = prepare(inputs, params, job, count)
     rules = Rules(params.vocab_size, params.min_frequency, params.max_token_bytes, params.ties == "first-seen")
     base = len(start.tokens)
 
@@ -102,15 +107,15 @@ def explain(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> list[tup
     return [(step, list(tokens)) for step in steps]
 
 
-def prepare(inputs: Sequence[str], params: BpeTrainParams, job: Job) -> Start:
+def prepare(inputs: Sequence[str], params: BpeTrainParams, job: Job, count: Count = count_pieces) -> Start:
     """Return the types of a text in base symbols, and the tokens that are there before anything is learned."""
     if params.init is not None:
         view = _read(params)
         specials = tuple(view.tokens.bytes_at(i) for i in np.asarray(view.made.special_ids).tolist())
         cut = Splitter(view.expression, specials)
-        return _grown(view, _counted(inputs, cut, params, job), params)
+        return _grown(view, _counted(inputs, cut, params, job, count), params)
     cut = splitter(params.pattern, params.special)
-    found = _counted(inputs, cut, params, job)
+    found = _counted(inputs, cut, params, job, count)
     text = {
         "unit": "bpe", "base": params.unit, "pattern": cut.name, "regex": cut.text,
         "end_of_word": params.end_of_word, "whole": False,
@@ -147,11 +152,11 @@ def _read(params: BpeTrainParams) -> View:
     return View(found)
 
 
-def _counted(inputs: Sequence[str], cut: Splitter, params: BpeTrainParams, job: Job) -> PieceCounts:
+def _counted(inputs: Sequence[str], cut: Splitter, params: BpeTrainParams, job: Job, count: Count) -> PieceCounts:
     """Return the distinct pieces of the inputs with their counts."""
     if params.counts:
         return read_counts(inputs, cut, job)
-    return count_pieces(inputs, cut, _MODES[params.rows], job)
+    return count(inputs, cut, _MODES[params.rows], job)
 
 
 def _grown(view: View, found: PieceCounts, params: BpeTrainParams) -> Start:

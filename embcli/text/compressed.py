@@ -16,13 +16,16 @@ class Plain:
     """The decompressed bytes of a stream, to be read into buffers.
 
     raw : an open binary file.  name : what messages call it. ``kind`` is the compression, "" if there is none.
+    look : whether it may be compressed; the middle of a plain file may look as if it were.
     Raises InputError, as ``fill`` does, where it cannot be read, is damaged or ends too early.
     """
 
-    def __init__(self, raw: IO[bytes], name: str) -> None:
+    def __init__(self, raw: IO[bytes], name: str, look: bool = True) -> None:
         self._stream: Any = raw
         self._name, self.kind = name, ""
         self._faults: tuple[type[Exception], ...] = (OSError,)
+        if not look:
+            return
         head = bytearray(_LONGEST_MAGIC)
         magic = bytes(head[: self.fill(memoryview(head))])
         self._stream = _Headed(magic, raw)

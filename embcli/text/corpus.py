@@ -12,13 +12,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.errors import InputError, UsageError
 from embcli.job import free_memory, human_bytes
+from embcli.text import remote
 from embcli.text.boundaries import piece_end
 from embcli.text.compressed import Plain
 
@@ -54,13 +55,38 @@ class Block:
     last: bool
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Bytes [start, stop) of a file of ``size`` bytes, as one input of a corpus; ``name`` is for messages.
+
+    Only a whole file may be compressed.
+    """
+
+    path: str
+    name: str
+    start: int
+    stop: int
+    size: int
+
+    @property
+    def ends(self) -> bool:
+        """Whether the file ends here."""
+        return self.stop == self.size
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is all of the file."""
+        return self.start == 0 and self.ends
+
+
 @dataclass
 class Corpus:
     """The files behind the inputs of a command.
 
     Parameters
     ----------
-    inputs : paths of files and folders; ``-`` is stdin, at most once.
+    inputs : paths of files and folders; ``-`` is stdin, at most once. A ``Stretch`` is a part of a file. Addresses
+    (``s3://...``) are read by fsspec.
     block : bytes to read at a time; results must not depend on it.
     split : how words will be cut (``--split``), which says where blocks may end. For pieces of byte-pair encoding:
     ``lines`` (behind a LF), ``lines or pieces`` (also where any pattern ends a piece), ``pieces``, ``whole`` (nowhere).
@@ -70,7 +96,7 @@ class Corpus:
     (decompressed) bytes as soon as it has been read; ``done`` of ``total`` bytes on disk are read (0: not known).
     """
 
-    inputs: Sequence[str]
+    inputs: Sequence[str | Stretch]
     block: int = BLOCK
     split: str = "words"
     bytewise: bool = False
@@ -81,14 +107,14 @@ class Corpus:
     def __post_init__(self) -> None:
         if list(self.inputs).count("-") > 1:
             raise UsageError("- (stdin) can be given only once")
-        self._files = [_expand(path) for path in self.inputs]
-        sizes = [_size(path) for paths in self._files for path in paths]
+        self._files = [files_of(path) for path in self.inputs]
+        sizes = [size_of(path) for paths in self._files for path in paths]
         self.total = 0 if None in sizes else sum(size or 0 for size in sizes)
 
     @property
     def files(self) -> list[str]:
         """The files behind all inputs, in the order in which they are read."""
-        return [path for paths in self._files for path in paths]
+        return [path for paths in self._files for path in paths if isinstance(path, str)]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the corpus block by block, in order. Raises InputError where a file cannot be read or is damaged."""
@@ -98,12 +124,13 @@ class Corpus:
                 yield from self._read(path, digest)
             self.digests.append(digest.hexdigest())
 
-    def _read(self, path: str, digest: Any) -> Iterator[Block]:
-        name = "stdin" if path == "-" else path
-        before, first, last = self.done, True, False
+    def _read(self, path: str | Stretch, digest: Any) -> Iterator[Block]:
+        part = path if isinstance(path, Stretch) else None
+        name = part.name if part else "stdin" if path == "-" else str(path)
+        before, first, last = self.done, part is None or part.start == 0, False
         rest, want = np.empty(0, np.uint8), self.block
-        with _open(path, name) as raw:
-            plain = Plain(raw, name)
+        with open_file(path, name) as raw:
+            plain = Plain(raw, name, part is None or part.whole)
             while not last:
                 size = len(rest)
                 buffer = np.empty(_whole(size + want), np.uint8)
@@ -112,7 +139,7 @@ class Corpus:
                 digest.update(buffer[size : size + got])
                 self.done = before + raw.tell() if raw.seekable() else self.done + got
                 last = got < want
-                stop = size + got if last else _boundary(buffer, size, size + got, self.split)
+                stop = size + got if last else boundary(buffer, size, size + got, self.split)
                 rest, want = buffer[stop : size + got].copy(), self.block
                 if not stop and not last:  # no place to cut in sight: look as far again
                     self._wait(len(rest), name)
@@ -121,7 +148,8 @@ class Corpus:
                 buffer[stop : stop + SPARE] = ord("\n")
                 if last:  # many small files may be waiting at a time
                     buffer = buffer[: _whole(stop)].copy()
-                yield Block(buffer, self._text_begins(buffer, stop, name) if first else 0, stop, name, first, last)
+                begin, ends = self._text_begins(buffer, stop, name) if first else 0, part is None or part.ends
+                yield Block(buffer, begin, stop, name, first, last and ends)
                 first = False
 
     def _wait(self, size: int, name: str) -> None:
@@ -144,10 +172,12 @@ class Corpus:
         return len(BOM) if head == BOM and not self.bytewise else 0
 
 
-def _expand(path: str) -> list[str]:
+def files_of(path: str | Stretch) -> Sequence[str | Stretch]:
     """Return the files of one input: itself, or every file below a folder, sorted by path."""
-    if path == "-":
+    if isinstance(path, Stretch) or path == "-":
         return [path]
+    if remote.is_remote(path):
+        return remote.files_at(path)
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as e:  # ValueError: a NUL in the path
@@ -160,8 +190,12 @@ def _expand(path: str) -> list[str]:
     return found
 
 
-def _size(path: str) -> int | None:
+def size_of(path: str | Stretch) -> int | None:
     """Return the bytes of a file on disk, or None if that cannot be known (stdin, a pipe)."""
+    if isinstance(path, Stretch):
+        return path.stop - path.start
+    if remote.is_remote(path):
+        return remote.size_at(path)
     try:
         found = os.stat(path)
     except OSError:
@@ -194,16 +228,56 @@ def _unreadable(name: str, e: OSError | ValueError) -> InputError:
     return InputError(f"{name}: cannot be read: {getattr(e, 'strerror', None) or e}")
 
 
-def _open(path: str, name: str) -> AbstractContextManager[Any]:
-    """Open a file, or stdin, which stays open."""
+class _Within:
+    """A part of an open file, to be read from its beginning to its end."""
+
+    def __init__(self, raw: Any, part: Stretch) -> None:
+        self._raw, self._at, self._size = raw, 0, part.stop - part.start
+        raw.seek(part.start)
+
+    def __enter__(self) -> _Within:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.close()
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, target: Any) -> int:
+        n = int(self._raw.readinto(target[: self._size - self._at]) or 0)
+        self._at += n
+        return n
+
+
+def open_file(path: str | Stretch, name: str) -> AbstractContextManager[Any]:
+    """Open a file, or a part of it, or stdin, which stays open."""
+    if isinstance(path, Stretch):
+        return _Within(open_file(path.path, name), path)
     if path == "-":
         if sys.stdin is None:
             raise InputError("stdin: is closed; give a file, or a pipe")
         return nullcontext(sys.stdin.buffer)
+    if remote.is_remote(path):
+        return cast(AbstractContextManager[Any], remote.open_at(path))
     try:
         return open(path, "rb", buffering=0)
     except OSError as e:
         raise _unreadable(name, e) from None
+
+
+def digest_of(files: Sequence[str]) -> str:
+    """Return the sha256 of the decompressed bytes of files, one after another, as ``Corpus.digests`` has it."""
+    digest, buffer = hashlib.sha256(), memoryview(bytearray(BLOCK))
+    for path in files:
+        with open_file(path, path) as raw:
+            plain = Plain(raw, path)
+            while got := plain.fill(buffer):
+                digest.update(buffer[:got])
+    return digest.hexdigest()
 
 
 def _whole(size: int) -> int:
@@ -211,7 +285,7 @@ def _whole(size: int) -> int:
     return -(-(size + SPARE) // 8) * 8
 
 
-def _boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> int:
+def boundary(buffer: NDArray[np.uint8], fresh: int, stop: int, split: str) -> int:
     """Return where text up to ``stop`` can be cut: behind its last LF, else its last byte that ends a word, or 0.
 
     Bytes before ``fresh`` hold no LF. Characters are cut before any byte that begins one, but not between CR and LF.

@@ -17,7 +17,8 @@ from embcli.artifacts.schema import Words
 from embcli.job import Job
 from embcli.kernels.phrases import longest
 from embcli.query.lookup import find
-from embcli.text.phrases import JOINER, rewritten
+from embcli.text.joining import rewritten
+from embcli.text.phrases import JOINER
 from embcli.text.scan import Scan
 from embcli.text.vocab import Census
 

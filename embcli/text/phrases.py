@@ -1,7 +1,8 @@
-"""Join words that stand together into phrases, pass by pass: word2phrase (Mikolov et al. 2013, section 4).
+"""Which words that stand together are phrases, pass by pass: word2phrase (Mikolov et al. 2013, section 4).
 
-Between reading and choosing a vocabulary: ids on disk become other ids on disk, and the census gets the joined types.
-The phrases of a vocabulary that is given are joined by ``knownphrases``.
+Between reading and choosing a vocabulary: the ids of the text become other ids, and the census gets the joined types.
+How a text on disk is counted and joined is joining.py; the phrases of a vocabulary that is given are joined by
+``knownphrases``.
 
 The score of a pair is (n(ab) - discount) / (n(a) n(b)) * N, where N is the number of words that the pass reads, as in
 word2phrase. (gensim's ``original_scorer`` has the number of distinct words and pairs in place of N, so the same
@@ -9,33 +10,29 @@ threshold means less there.) A word rarer than the minimum is in no phrase. Pair
 pair is a word of the next pass, not of this one, so that N passes find phrases of up to 2^N words. Unlike word2phrase,
 whose counts (not its joinings) take the last word of a line and the first of the next for a pair, and which forgets
 rare pairs when its hash table fills up, no pair reaches over the end of a row and every count is exact.
-
-Memory: the types, and one group of pairs a thread; what is counted lies on disk, grouped by a hash of the pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.schema import Words
-from embcli.artifacts.spill import Spill
-from embcli.job import Job
-from embcli.kernels.phrases import NOBODY, WAITING, join, pairs
-from embcli.text.scan import Piece, Scan
 from embcli.text.vocab import Census
 
 #: what stands between the words of a phrase
 JOINER = "_"
 #: how many of the highest-scoring phrases of a pass are recorded
 TOP = 100
-#: pairs that one group should hold, and the most groups there are (as a power of two)
-_GROUP, _MOST_BITS = 1 << 18, 8
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+#: pairs as first type * 2^32 + second, how often each occurs, and its score
+Pairs = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -65,54 +62,81 @@ class Table:
     def __post_init__(self) -> None:
         self.times = np.zeros(len(self.first), np.int64)
 
+    def starts(self, types: int) -> NDArray[np.uint32]:
+        """Return where the pairs that begin with each of so many types begin, and the end."""
+        return np.searchsorted(self.first, np.arange(types + 1)).astype(np.uint32)
 
-def join_phrases(found: Scan, census: Census, passes: int, how: Scoring, job: Job) -> tuple[Scan, dict[str, Any]]:
-    """Return the words of a scan with phrases joined, and the figures of the report.
+
+class Text(Protocol):
+    """A text whose ids are numbers of types of a census, wherever it lies."""
+
+    def pairs(self, able: NDArray[np.bool_], how: Scoring, words: int) -> Iterable[Pairs]:
+        """Return the pairs of ``able`` types that are phrases in a text of so many words, each pair once."""
+
+    def join(self, table: Table) -> None:
+        """Join the pairs of a table in the text, and fill ``times``."""
+
+
+def run_passes(text: Text, census: Census, passes: int, how: Scoring, besides: int = 0) -> dict[str, Any]:
+    """Join phrases in a text; return the figures of the report.
 
     Parameters
     ----------
-    found : a scan with ids on disk; its ids are used up.
     census : its types; gets the joined ones, and the counts of the joined text. A phrase that is spelled like a word
         of the text, or like another phrase, is one type with it.
     passes : how often the text is gone through; a pass that joins nothing is the last.
     how : which pairs are phrases.
+    besides : words of types that are not in the census, since they are too rare.
     """
-    words, reached = int(census.table.counts.sum()), np.zeros(0, np.uint32)
+    words, reached = int(census.table.counts.sum()) + besides, np.zeros(0, np.uint32)
     record: list[dict[str, Any]] = []
     while words and len(record) < passes:
-        read = int(census.table.counts.sum())
-        table = _scored(found, census, how, read, job)
-        found = _joined(found, census, table, job)
+        read = int(census.table.counts.sum()) + besides
+        table = _table(census, [*text.pairs(_able(census.table.counts, how, read), how, read)])
+        text.join(table)
+        _count_joined(census, table)
         record.append(_report(census, table, read))
         reached = np.union1d(reached, table.joined[table.times > 0])
         if not table.times.any():
             break
     joins = sum(each["joins"] for each in record)
-    return found, {"words_read": words, "phrases": len(reached), "joins": joins, "passes": record}
+    return {"words_read": words, "phrases": len(reached), "joins": joins, "passes": record}
 
 
-def _scored(found: Scan, census: Census, how: Scoring, words: int, job: Job) -> Table:
-    """Return the pairs of a text of so many ``words`` that are phrases."""
-    bits = min(max((words // _GROUP).bit_length(), 1), _MOST_BITS)
-    spill, bounds = _grouped(found, census, _able(census.table.counts, how, words), bits, job)
-    counts = census.table.counts.astype(np.float64)
+def counted(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the different keys, ascending, and how often each of them occurs."""
+    keys = np.sort(keys)
+    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return keys[begins], np.diff(np.append(begins, len(keys)))
 
-    def work(group: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]:
-        parts = [spill.read(b[group], b[group + 1]) for b in bounds if b[group] < b[group + 1]]
-        keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
-        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        n = np.diff(np.append(begins, len(keys)))
-        keys, n = keys[begins][n >= how.min_count], n[n >= how.min_count]
-        scores = (n - how.discount) / (counts[keys >> _HALF] * counts[keys & _LOW]) * words
-        some = scores > how.threshold
-        return keys[some], n[some], scores[some]
 
-    columns = [np.concatenate(column) for column in zip(*job.map(work, range(1 << bits)), strict=True)]
+def scored(
+    keys: NDArray[np.uint64], n: NDArray[np.int64], counts: NDArray[np.uint64], how: Scoring, words: int
+) -> Pairs:
+    """Return which pairs are phrases: first type * 2^32 + second, of which each occurs n times; counts are by type."""
+    keys, n = keys[n >= how.min_count], n[n >= how.min_count]
+    first, second = (counts[part].astype(np.float64) for part in (keys >> _HALF, keys & _LOW))
+    scores = (n - how.discount) / (first * second) * words
+    some = scores > how.threshold
+    return keys[some], n[some], scores[some]
+
+
+def _table(census: Census, found: Sequence[Pairs]) -> Table:
+    """Return the table of some pairs; the census gets their types."""
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0])
     keys, n, scores = (column[order] for column in columns)
     first, second = (keys >> _HALF).astype(np.uint32), (keys & _LOW).astype(np.uint32)
     joined = [a + JOINER.encode() + b for a, b in zip(_bytes(census, first), _bytes(census, second), strict=True)]
     return Table(first, second, census.add_words(Words.of(joined)), n, scores)
+
+
+def _count_joined(census: Census, table: Table) -> None:
+    """Bring the counts of the census up to date after pairs were joined."""
+    counts, times = census.table.counts, table.times.astype(np.uint64)
+    np.subtract.at(counts, table.first, times)
+    np.subtract.at(counts, table.second, times)
+    np.add.at(counts, table.joined, times)
 
 
 def _able(counts: NDArray[np.uint64], how: Scoring, words: int) -> NDArray[np.bool_]:
@@ -125,79 +149,6 @@ def _able(counts: NDArray[np.uint64], how: Scoring, words: int) -> NDArray[np.bo
     best = (n - how.discount) / n / n * words
     able: NDArray[np.bool_] = (counts >= how.min_count) & (counts > 0) & (best * (1 + 1e-9) > how.threshold)
     return able
-
-
-def _grouped(
-    found: Scan, census: Census, able: NDArray[np.bool_], bits: int, job: Job
-) -> tuple[Spill, list[list[int]]]:
-    """Return the pairs of able words on disk, and for each piece of the text where the groups begin and end there."""
-    spill, bounds = Spill(np.uint64, job.scratch), []
-    names = census.numbers
-
-    def work(item: tuple[Piece, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64], int]:
-        piece, before = item
-        keys, begins = np.empty((2, len(piece.ids)), np.uint64), np.zeros((1 << bits) + 1, np.int64)
-        n = pairs(piece.ids, names[piece.lane], able, piece.ends, before, bits, keys[0], keys[1], begins)
-        return keys[1, : int(n)], begins, len(piece.ids)
-
-    at = 0
-    for keys, begins, size in job.map(work, _with_neighbor(found, names)):
-        bounds.append((begins + len(spill)).tolist())
-        spill.append(keys)
-        at += size
-        job.progress(at, 0, "words")
-    return spill, bounds
-
-
-def _with_neighbor(found: Scan, names: list[NDArray[np.uint32]]) -> Iterator[tuple[Piece, Any]]:
-    """Yield the pieces of a text, each with the type that stands before it in its row, or NOBODY."""
-    before = NOBODY
-    for piece in found.pieces():
-        yield piece, before
-        ended = len(piece.ends) and piece.ends[-1] == len(piece.ids)
-        before = NOBODY if ended else names[piece.lane][piece.ids[-1]]
-
-
-def _joined(found: Scan, census: Census, table: Table, job: Job) -> Scan:
-    """Return the text with the pairs of the table joined; census and table get the counts."""
-    starts = np.searchsorted(table.first, np.arange(len(census.table) + 1)).astype(np.uint32)
-
-    def blocks() -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-        state = np.zeros(2, np.int64)
-        state[WAITING] = NOBODY
-        for piece in found.pieces():
-            out, places = np.empty(len(piece.ids) + 1, np.uint32), np.empty(len(piece.ends), np.int64)
-            names = census.numbers[piece.lane]
-            n = join(
-                piece.ids, names, piece.ends, starts, table.second, table.joined, table.times, state, out, places
-            )  # fmt: skip
-            yield out[: int(n)], places
-
-    made = rewritten(found, census, blocks(), job)
-    counts, times = census.table.counts, table.times.astype(np.uint64)
-    np.subtract.at(counts, table.first, times)
-    np.subtract.at(counts, table.second, times)
-    np.add.at(counts, table.joined, times)
-    return made
-
-
-def rewritten(
-    found: Scan, census: Census, blocks: Iterable[tuple[NDArray[np.uint32], NDArray[np.int64]]], job: Job
-) -> Scan:
-    """Return a scan of other ids in place of one, whose ids are given up; the new ones are types of the census.
-
-    blocks : ids, and for each end of a row how many ids stand before it, in order.
-    """
-    assert found.ids is not None and found.ends is not None
-    ids, ends = Spill(np.uint32, job.scratch), Spill(np.int64, job.scratch)
-    for some, places in blocks:
-        ids.append(some)
-        ends.append(places)
-        job.progress(len(ids), 0, "words")
-    found.ids.close()
-    found.ends.close()
-    census.numbers = [np.arange(len(census.table), dtype=np.uint32)]
-    return Scan(found.rows, ids, ends, parts=[(0, len(ids))])
 
 
 def _bytes(census: Census, numbers: NDArray[Any]) -> list[bytes]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from embcli.job import Job
 from embcli.kernels import pretoken as k
 from embcli.kernels.words import FULL
-from embcli.text.corpus import BLOCK, Block, Corpus, buffer_of
+from embcli.text.corpus import BLOCK, Block, Corpus, Stretch, buffer_of
 from embcli.text.cutting import Read
 from embcli.text.patterns import Splitter
 from embcli.text.scan import batches
@@ -129,7 +129,9 @@ class PieceCounts:
             yield data[a:b], n
 
 
-def count_pieces(inputs: Sequence[str], splitter: Splitter, mode: str, job: Job, *, block: int = BLOCK) -> PieceCounts:
+def count_pieces(
+    inputs: Sequence[str | Stretch], splitter: Splitter, mode: str, job: Job, *, block: int = BLOCK
+) -> PieceCounts:
     """Cut a corpus into pieces and count them. The result depends neither on the threads nor on ``block``.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,15 +20,18 @@ class Rows:
     ``chars``, where white space is text, one of nothing at all. ``file``: each file is a row, an empty one too.
     No row reaches from one file into the next.
 
+    inside : whether the text goes on in a row that has lines (``blank-line``), where it begins in the middle of a file.
+    before : asked for the lines before that place, when a fault is to be shown.
     tokens, rows, bad, size : tokens, rows, bad sequences and bytes so far.  open_rows : the numbers of open rows.
     """
 
-    def __init__(self, mode: str) -> None:
+    def __init__(self, mode: str, inside: bool = False, before: Callable[[], int] = lambda: 0) -> None:
         self._ends = {"line": self._lines, "blank-line": self._runs, "file": self._files}[mode]
         self.tokens = self.rows = self.bad = self.size = 0
         self.open_rows: list[int] = []
         self._number, self._column = 1, 0  # of the line that goes on: its number in the file, bytes of it so far
-        self._begun = self._inked = self._inside = False  # it has text; other text than white space; the row has lines
+        self._begun = self._inked = False  # it has text; other text than white space
+        self._inside, self._before = inside, before  # the row has lines
 
     def add(self, block: Block, read: Read) -> NDArray[np.int64]:
         """Return the ends of rows that a block brings: how many tokens of the corpus stand before each; int64.
@@ -36,6 +41,7 @@ class Rows:
         if block.first:
             self._number, self._column = 1, 0
             self._begun = self._inked = self._inside = False
+            self._before = lambda: 0
         if read.fault:
             raise self._refuse(block, read.fault.at, read.fault.byte)
         line = _line_begin(block, block.stop)
@@ -68,7 +74,7 @@ class Rows:
 
     def _refuse(self, block: Block, at: int, byte: int) -> InputError:
         begin = _line_begin(block, at)
-        number = self._number + int(np.count_nonzero(block.buffer[:at] == ord("\n")))
+        number = self._before() + self._number + int(np.count_nonzero(block.buffer[:at] == ord("\n")))
         column = at - begin + 1 if begin else self._column + at + 1
         return InputError(
             f"{block.name}: line {number:,}, byte {column:,}: 0x{byte:02x} is not UTF-8; "

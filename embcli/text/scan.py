@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embcli.artifacts.spill import Spill
 from embcli.job import Job
-from embcli.text.corpus import BLOCK, Block, Corpus
+from embcli.text.corpus import BLOCK, Block, Corpus, Stretch
 from embcli.text.cutting import Cut, Lane, Read
 from embcli.text.rows import Rows
 
@@ -60,7 +61,17 @@ class Scan:
                 waiting, at = waiting[n:], stop
 
 
-def scan(inputs: Sequence[str], cut: Cut, mode: str, job: Job, *, spill: bool, block: int = BLOCK) -> Scan:
+def scan(
+    inputs: Sequence[str | Stretch],
+    cut: Cut,
+    mode: str,
+    job: Job,
+    *,
+    spill: bool,
+    block: int = BLOCK,
+    rows: Rows | None = None,
+    into: tuple[Any, Any] | None = None,
+) -> Scan:
     """Cut and count a corpus.
 
     Parameters
@@ -70,11 +81,15 @@ def scan(inputs: Sequence[str], cut: Cut, mode: str, job: Job, *, spill: bool, b
     job : gets the digest of each input.
     spill : whether ids are kept; counts alone need none.
     block : bytes to read at a time; the result does not depend on it.
+    rows : of the text so far, where it begins in the middle of a file.
+    into : what ids and ends are appended to instead of files without a name.
 
     Raises InputError for a file that is missing, damaged or not UTF-8.
     """
-    made, corpus = Scan(Rows(mode)), Corpus(inputs, block, cut.split)
-    if spill:
+    made, corpus = Scan(rows or Rows(mode)), Corpus(inputs, block, cut.split)
+    if into is not None:
+        made.ids, made.ends = into
+    elif spill:
         made.ids, made.ends = Spill(np.uint32, job.scratch), Spill(np.int64, job.scratch)
     free: list[int] = []  # lanes without work; append and pop are atomic
 

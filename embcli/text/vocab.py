@@ -81,12 +81,24 @@ class Vocabulary:
     stats: dict[str, Any]
 
 
-def choose(census: Census, min_count: int, most: int | None, unk: str | None, given: Words | None) -> Vocabulary:
+@dataclass(frozen=True)
+class Rest:
+    """Dropped types that are in no census, because they were left out where they were counted."""
+
+    types: int = 0
+    tokens: int = 0
+    highest: int = 0
+
+
+def choose(
+    census: Census, min_count: int, most: int | None, unk: str | None, given: Words | None, rest: Rest = Rest()
+) -> Vocabulary:
     """Return the vocabulary: the words ``given``, or the ``most`` frequent ones that occur ``min_count`` times or more.
 
     Ordered by count, descending, ties by UTF-8 bytes; ``given`` words keep their order. Dropped words become the word
     ``unk``, if there is one. It exists if anything was dropped, or if words were given (then behind them, unless it is
-    one of them); its count is that of the dropped words and its own; ``most`` does not count it.
+    one of them); its count is that of the dropped words and its own; ``most`` does not count it. ``rest`` are dropped
+    words besides those of the census.
     """
     fixed = census.add_words(given) if given is not None else None
     token = int(census.add_words(Words.of([unk]))[0]) if unk is not None else -1
@@ -98,16 +110,16 @@ def choose(census: Census, min_count: int, most: int | None, unk: str | None, gi
         best = fixed[fixed != DROPPED].astype(np.intp)
     kept = np.zeros(len(counts), np.bool_)
     kept[best] = True
-    stats, dropped = _figures(counts, kept), ~kept
+    stats, dropped = _figures(counts, kept, rest), ~kept
     if token >= 0 and (fixed is not None or stats["tokens_kept"] < stats["tokens_read"]):
-        counts[token] = counts[dropped].sum() + (counts[token] if kept[token] else 0)
+        counts[token] = counts[dropped].sum() + rest.tokens + (counts[token] if kept[token] else 0)
         kept[token] = True
     else:
         token = -1
     names = np.full(len(counts), DROPPED)
     if given is None or fixed is None:
         order = _by_count(table, counts, np.flatnonzero(kept))
-        words, unigram = _words(table, order), counts[order]
+        words, unigram = words_of(table, order), counts[order]
         names[order] = np.arange(len(order), dtype=np.uint32)
     else:
         if token >= 0 and token not in fixed:
@@ -122,18 +134,18 @@ def choose(census: Census, min_count: int, most: int | None, unk: str | None, gi
     return Vocabulary(words, unigram, names, stats)
 
 
-def _figures(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> dict[str, Any]:
+def _figures(counts: NDArray[np.int64], kept: NDArray[np.bool_], rest: Rest) -> dict[str, Any]:
     """Return how many tokens and types were read and kept, and the highest counts."""
-    read = int(np.count_nonzero(counts))
+    read = int(np.count_nonzero(counts)) + rest.types
     left = int(np.count_nonzero(counts[kept]))
     return {
-        "tokens_read": int(counts.sum()),
+        "tokens_read": int(counts.sum()) + rest.tokens,
         "tokens_kept": int(counts[kept].sum()),
         "types_read": read,
         "types_kept": left,
         "types_dropped": read - left,
-        "highest_count": int(counts.max(initial=0)),
-        "highest_dropped": int(counts[~kept].max(initial=0)),
+        "highest_count": max(int(counts.max(initial=0)), rest.highest),
+        "highest_dropped": max(int(counts[~kept].max(initial=0)), rest.highest),
     }
 
 
@@ -164,8 +176,9 @@ def _bytes(table: TypeTable, begin: int, size: int) -> bytes:
     return table.types.data[begin : begin + size].tobytes()
 
 
-def _words(table: TypeTable, order: NDArray[np.intp]) -> Words:
-    """Return types as words of their own."""
+def words_of(table: TypeTable, order: NDArray[np.intp] | None = None) -> Words:
+    """Return types, all of them if no ``order`` is given, as words of their own."""
+    order = np.arange(len(table)) if order is None else order
     begins, sizes = _places(table, order)
     offsets = np.zeros(len(order) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])

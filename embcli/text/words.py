@@ -22,8 +22,10 @@ from embcli.text import unicode
 from embcli.text.corpus import BLOCK
 from embcli.text.cutting import Cut, cut
 from embcli.text.decode import decode
+from embcli.text.joining import join_phrases
 from embcli.text.knownphrases import join_given, join_known
-from embcli.text.phrases import JOINER, Scoring, join_phrases
+from embcli.text.phrases import JOINER, Scoring
+from embcli.text.rows import Rows
 from embcli.text.scan import Piece, Scan, scan
 from embcli.text.vocab import DROPPED, Census, Vocabulary, choose, merge
 
@@ -51,33 +53,53 @@ def encode(inputs: Sequence[str], params: EncodeParams, job: Job, *, block: int 
         from embcli.text.bpe_encode import encode_pieces
 
         return encode_pieces(inputs, params, job, block=block)
-    rule, given, unk = _resolve(params)
+    rule, given, unk = resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=True, block=block)
     census = merge(found.lanes, rule.lower)
     found, joined = _join(found, census, rule, params, given, job)
     chosen = choose(census, params.min_count, params.max_vocab, unk, given)
+    top = settle(inputs, params, rule, chosen, joined, job)
+    if params.gaps == "keep":
+        chosen.names[chosen.names == DROPPED] = top
+    names = [chosen.names[numbers] for numbers in census.numbers]
+    offsets, dtype = Spill(np.int64, job.scratch), np.min_scalar_type(top)
+    ids = Blocks(dtype, _renamed(found, names, offsets, dtype, job))
+    return tokens_of(ids, offsets, chosen, found.rows, params, rule, unk, joined)
+
+
+def settle(
+    inputs: Sequence[str], params: EncodeParams, rule: Cut, chosen: Vocabulary, joined: dict[str, Any], job: Job
+) -> int:
+    """Return the highest id that the text will have, after saying what is remarkable. NumbersError: no word is left."""
     if not chosen.stats["tokens_kept"]:
         raise _nothing_left(inputs, params, chosen.stats)
     _remark(rule, params, chosen.stats | joined, job)
-    top = len(chosen.words) - 1
-    if params.gaps == "keep":
-        top += 1
-        chosen.names[chosen.names == DROPPED] = top
-    names = [chosen.names[numbers] for numbers in census.numbers]
-    offsets = Spill(np.int64, job.scratch)
-    dtype = np.min_scalar_type(top)
+    return len(chosen.words) - (params.gaps != "keep")
+
+
+def tokens_of(
+    ids: Any,
+    offsets: Any,
+    chosen: Vocabulary,
+    rows: Rows,
+    params: EncodeParams,
+    rule: Cut,
+    unk: str | None,
+    joined: dict[str, Any],
+) -> Tokens:
+    """Return the artifact; ``ids`` and ``offsets`` may be produced while they are written."""
     return Tokens(
-        ids=Blocks(dtype, _renamed(found, names, offsets, dtype, job)),
+        ids=ids,
         row_offsets=offsets,
         words=chosen.words,
         unigram=chosen.unigram,
-        stats=_stats(found, chosen, joined),
+        stats=_stats(rows, chosen, joined),
         text={"unit": "words", "split": rule.split, "lower": rule.lower}
         | {"rows": params.rows, "gaps": params.gaps, "unk": unk}
         | ({"phrases": rule.phrases, "joiner": JOINER} if rule.phrases else {}),
         options={"split": rule.split, "lower": rule.lower, "unk": unk, "specials": None}
         | ({} if params.phrases else {"phrase_threshold": None})
-        | ({"phrase_discount": _scoring(params).discount} if params.phrases else {}),
+        | ({"phrase_discount": scoring(params).discount} if params.phrases else {}),
     )
 
 
@@ -87,20 +109,20 @@ def count_only(inputs: Sequence[str], params: EncodeParams, job: Job) -> dict[st
         from embcli.text.bpe_encode import count_pieces_only
 
         return count_pieces_only(inputs, params, job)
-    rule, given, unk = _resolve(params)
+    rule, given, unk = resolve(params)
     found = scan(inputs, rule, params.rows, job, spill=rule.phrases > 0)
     census = merge(found.lanes, rule.lower)
     found, joined = _join(found, census, rule, params, given, job)
-    return _stats(found, choose(census, params.min_count, params.max_vocab, unk, given), joined)
+    return _stats(found.rows, choose(census, params.min_count, params.max_vocab, unk, given), joined)
 
 
 def cut_rule(params: EncodeParams) -> tuple[Cut, Words | None]:
     """Return how ``encode`` with these options cuts text, and the words of ``--vocab``, if it is given."""
-    rule, given, _ = _resolve(params)
+    rule, given, _ = resolve(params)
     return rule, given
 
 
-def _resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
+def resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
     """Return the cut, the given words and the word for dropped ones; options at their defaults follow ``--vocab``."""
     if params.vocab is None:
         return Cut(params.split, params.lower, params.errors, params.phrases), None, params.unk
@@ -121,7 +143,7 @@ def _resolve(params: EncodeParams) -> tuple[Cut, Words | None, str | None]:
     return Cut(split, lower, params.errors, how.get("phrases", 0)), words, unk
 
 
-def _scoring(params: EncodeParams) -> Scoring:
+def scoring(params: EncodeParams) -> Scoring:
     """Return which pairs are phrases; the discount is ``--min-count`` unless it is given."""
     discount = float(params.min_count if params.phrase_discount is None else params.phrase_discount)
     return Scoring(params.min_count, params.phrase_threshold, discount)
@@ -136,7 +158,7 @@ def _join(
     if given is not None:
         found, joined = join_given(found, census, rule.phrases, given, job)
     else:
-        found, joined = join_phrases(found, census, rule.phrases, _scoring(params), job)
+        found, joined = join_phrases(found, census, rule.phrases, scoring(params), job)
     return found, {"phrases": joined}
 
 
@@ -147,15 +169,22 @@ def _renamed(
     offsets.append(np.zeros(1, np.int64))
 
     def work(piece: Piece) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        out, places = np.empty(len(piece.ids), np.uint32), np.empty(len(piece.ends), np.int64)
-        n = rename(piece.ids, names[piece.lane], DROPPED, piece.ends, out, places)
-        return out[: int(n)].astype(dtype), places
+        return renamed(piece.ids, piece.ends, names[piece.lane], dtype)
 
     kept = 0
     for ids, places in job.map(work, found.pieces()):
         offsets.append(places + kept)
         kept += len(ids)
         yield ids
+
+
+def renamed(
+    ids: NDArray[np.uint32], ends: NDArray[np.int64], names: NDArray[np.uint32], dtype: np.dtype[Any]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the final ids of provisional ones, without those that are dropped, and how many stand before each end."""
+    out, places = np.empty(len(ids), np.uint32), np.empty(len(ends), np.int64)
+    n = rename(ids, names, DROPPED, ends, out, places)
+    return out[: int(n)].astype(dtype), places
 
 
 def _remark(rule: Cut, params: EncodeParams, stats: dict[str, Any], job: Job) -> None:
@@ -169,9 +198,8 @@ def _remark(rule: Cut, params: EncodeParams, stats: dict[str, Any], job: Job) ->
         job.note(f"no two neighbors make a phrase {why}; nothing was joined")
 
 
-def _stats(found: Scan, chosen: Vocabulary, joined: dict[str, Any]) -> dict[str, Any]:
+def _stats(rows: Rows, chosen: Vocabulary, joined: dict[str, Any]) -> dict[str, Any]:
     """Return the figures of the report; those of ``choose`` are of the text with its phrases ``joined``."""
-    rows = found.rows
     return chosen.stats | {
         "rows": rows.rows,
         "open_rows": rows.open_rows,

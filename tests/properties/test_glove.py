@@ -10,12 +10,12 @@ import pytest
 from glove import array, chance, cost_of, counts_of, errors_of, fit, saved
 
 from embcli.artifacts import provenance, store
-from embcli.artifacts.schema import Vectors
+from embcli.artifacts.schema import Counts, Vectors
 from embcli.errors import InputError, NumbersError, UsageError
 from embcli.job import Job
 from embcli.models import strata
-from embcli.models.strata import strata_of
-from embcli.spec import STEPS, make
+from embcli.models.glove_trainer import Tables, Threads
+from embcli.spec import STEPS, GloveParams, make
 
 MEMBERS = [name for name in Vectors.members if not name.endswith(("_bytes", "_offsets"))]
 
@@ -26,6 +26,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strata, "FEW", 200)
 
 
+def cut_of(counts: Counts) -> strata.Strata:
+    return Threads(counts, Tables(len(counts.words), 16), GloveParams(dim=16), Job()).strata
+
+
 def same(a: Vectors, b: Vectors) -> bool:
     kept = [name for name in MEMBERS if getattr(a, name) is not None]
     return all(np.array_equal(array(a, name), array(b, name)) for name in kept)
@@ -33,7 +37,7 @@ def same(a: Vectors, b: Vectors) -> bool:
 
 def test_any_number_of_threads_gives_the_same_bits() -> None:
     counts = chance(300, 0.2)
-    assert len(strata_of(counts, 16, Job()).rows) > 20
+    assert len(cut_of(counts).rows) > 20
     one = fit(counts, dim=20, epochs=3)
     for threads in (2, 3, 5):
         assert same(one, fit(counts, threads, dim=20, epochs=3))
@@ -41,7 +45,7 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
 
 
 def test_every_cell_is_visited_once_an_epoch_in_another_order() -> None:
-    cut = strata_of(chance(300, 0.2), 16, Job())
+    cut = cut_of(chance(300, 0.2))
     orders = [np.concatenate([blocks for blocks, _, _ in cut.groups(0, epoch)]) for epoch in (0, 1)]
     assert all(sorted(order.tolist()) == [*range(len(cut.rows) - 1)] for order in orders)
     assert orders[0].tolist() != orders[1].tolist()

@@ -137,7 +137,7 @@ def test_pieces_and_groups_fit_together(rows: list[list[str]], monkeypatch: pyte
     """Runs of phrases over the borders of pieces, rows that end there, and more groups than pairs."""
     joined, done = twin_phrases.join(rows, 3, min_count=1, threshold=0.1, discount=0)
     assert done[0].joined
-    monkeypatch.setattr("embcli.text.phrases._GROUP", 1)
+    monkeypatch.setattr("embcli.text.joining._GROUP", 1)
     for piece in (4, 8, 20, 1 << 21):
         monkeypatch.setattr("embcli.text.scan._PIECE", piece)
         tokens = encoded(rows, 2, 8, phrases=3, min_count=1, phrase_threshold=0.1, phrase_discount=0.0)

@@ -21,6 +21,7 @@ ALLOWED = {
     "artifacts": {"artifacts", "errors", "spec", "job", "stop", "__version__"},
     **{layer: METHODS | {"kernels", "artifacts", "spec", "errors", "job"} for layer in METHODS},
     "report": {"report", "query", "artifacts", "errors", "spec", "job"},
+    "cluster": METHODS | {"cluster", "kernels", "artifacts", "spec", "errors", "job", "__version__"},
     "pipeline": {
         "pipeline",
         "report",
@@ -42,15 +43,16 @@ OUTSIDE = {
     "kernels": ({"numpy", "numba"}, set()),
     "artifacts": ({"numpy"}, {"scipy"}),
     "query": ({"numpy"}, {"sklearn", "usearch"}),
-    **dict.fromkeys(("text", "counts", "models"), ({"numpy", "scipy"}, {"zstandard", "regex"})),
-    "formats": ({"numpy", "scipy"}, {"safetensors", "zstandard", "regex"}),
+    **dict.fromkeys(("text", "counts", "models"), ({"numpy", "scipy"}, {"zstandard", "regex", "fsspec"})),
+    "formats": ({"numpy", "scipy"}, {"safetensors", "zstandard", "regex", "fsspec"}),
     "report": ({"numpy"}, {"rich", "matplotlib"}),
+    "cluster": ({"numpy"}, {"distributed", "scipy"}),
     "pipeline": ({"numpy"}, {"yaml"}),
     "cli": ({"typer"}, {"rich", "numpy", "yaml"}),
 }
 OURS = {
     "numpy", "numba", "scipy", "typer", "rich", "yaml", "matplotlib", "sklearn", "zstandard", "regex", "click",
-    "safetensors", "usearch",
+    "safetensors", "usearch", "dask", "distributed", "fsspec",
 }  # fmt: skip
 
 

@@ -85,7 +85,9 @@ class Range(Stacked):
     def __init__(self, folder: str, parts: int, first: int, end: int) -> None:
         self._path, self.slices = f"{folder}/{{}}-{{}}".format, parts
         self._bounds = [read_part(self._path("bounds", i), np.int64, first, end + 1) for i in range(parts)]
-        self.filled = np.sum([np.diff(bounds) for bounds in self._bounds], axis=0)
+        self.filled = np.zeros(end - first, np.int64)
+        for bounds in self._bounds:
+            self.filled += np.diff(bounds)
 
     def span(self, part: int, first: int, last: int) -> NDArray[np.int64]:
         """Return where rows [first, last) of a slice begin, and where the last one ends."""

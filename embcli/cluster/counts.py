@@ -28,6 +28,8 @@ from embcli.spec import CoocParams, parse_size
 LARGEST = 1 << 26
 #: ranges of rows for each task that runs at a time
 RANGES = 2
+#: bytes of the budget for each row of a range and each part: where it begins there, an eighth of the budget in all
+_BOUNDS = 8 * 8
 
 
 def count(inputs: list[Any], params: CoocParams, job: Job, cluster: Cluster) -> Counts:
@@ -45,7 +47,7 @@ def count(inputs: list[Any], params: CoocParams, job: Job, cluster: Cluster) -> 
     given = [_given(cluster, i, one, files[i], joint, params, (budget, asked)) for i, one in enumerate(inputs)]
     size = len(joint.words)
     pieces, held = _counted(inputs, given, params, cluster, size)
-    ranges = [*_ranges(held, size, cluster.threads)]
+    ranges = [*ranges_of(held, size, RANGES * cluster.threads, budget // (_BOUNDS * len(pieces) + 1))]
     rows = buckets_of(size)[1]
     weights = [int(held[a // rows : -(-b // rows)].sum()) for _, a, b in ranges]
     work: Any = sum_rows
@@ -123,10 +125,14 @@ def joined_rows(cluster: Cluster, cells: Sequence[int], dtype: Any) -> dict[str,
     }
 
 
-def _ranges(held: NDArray[np.int64], size: int, threads: int) -> Iterator[tuple[int, int, int]]:
-    """Yield ranges of rows (number, first, end) of about the same number of cells, whole buckets each."""
+def ranges_of(held: NDArray[np.int64], size: int, count: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """Yield ranges of rows (number, first, end), ``count`` of about as many cells each, or more.
+
+    They are whole buckets, of at most ``most`` rows together, but one at least.
+    """
     rows, ends = buckets_of(size)[1], np.cumsum(held)
-    goals = int(ends[-1]) * np.arange(1, RANGES * threads) // (RANGES * threads)
-    edges = np.unique([0, *(np.searchsorted(ends, goals) + 1).tolist(), len(held)])
+    goals = int(ends[-1]) * np.arange(1, count) // count
+    cuts = range(0, len(held), max(most // rows, 1))
+    edges = np.unique([*cuts, *(np.searchsorted(ends, goals) + 1).tolist(), len(held)])
     for i, (a, b) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         yield i, a * rows, min(b * rows, size)

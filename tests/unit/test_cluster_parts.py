@@ -19,6 +19,8 @@ from embcli.artifacts.joined import Joined, Part, fill_part, map_part, read_part
 from embcli.artifacts.schema import Tokens, Words
 from embcli.artifacts.zipwrite import combine
 from embcli.cli import app
+from embcli.cluster.count_tasks import buckets_of
+from embcli.cluster.counts import ranges_of
 from embcli.cluster.glove import lanes_of
 from embcli.cluster.svd import even
 from embcli.errors import NumbersError
@@ -276,3 +278,14 @@ def test_ranges_of_rows_are_even(sizes: list[int], parts: int) -> None:
     assert [a for a, _ in found] == [0, *(b for _, b in found[:-1])] and found[-1][1] == len(sizes)
     assert len(found) <= parts and all(a < b for a, b in found)
     assert all(ends[b] - ends[a] <= ends[-1] / parts + 9 for a, b in found)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5000), st.integers(1, 6), st.integers(0, 5000))
+def test_ranges_of_rows_to_add_up_are_even_and_not_too_long(sizes: list[int], count: int, most: int) -> None:
+    buckets, rows = buckets_of(len(sizes))
+    held = np.add.reduceat(np.array(sizes), np.arange(0, len(sizes), rows))
+    found = [*ranges_of(held, len(sizes), count, most)]
+    assert len(held) == buckets and [i for i, *_ in found] == [*range(len(found))]
+    assert [a for _, a, _ in found] == [0, *(b for *_, b in found[:-1])] and found[-1][2] == len(sizes)
+    assert all(0 < b - a <= max(most, rows) for _, a, b in found)
+    assert all(sum(sizes[a:b]) <= sum(sizes) / count + 9 * rows for _, a, b in found)

@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -46,7 +47,10 @@ class Spill:
         return InputError(f"{self._folder}: cannot hold a temporary file: {e.strerror}; allow it, {elsewhere}")
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(
+            BaseException
+        ):  # a signal that arrives just here: stop.check raises it once more
+            self.close()
 
     def __len__(self) -> int:
         return int(self._nbytes // self.dtype.itemsize)

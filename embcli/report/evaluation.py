@@ -70,6 +70,13 @@ def rules(found: Evaluation, params: EvalParams) -> list[str]:
     return [f"vocabulary: {cut}; case: {case}{table}", *notes]
 
 
+def rarity(params: EvalParams) -> list[str]:
+    """Return what the pairs are that are scored on their own."""
+    if params.rare is None:
+        return []
+    return [f"rare: pairs with a word that the text has fewer than {params.rare:,} times"]
+
+
 def _marked(
     rows: Sequence[Sequence[float | None]], digits: Sequence[Callable[[float], str]], fair: Sequence[bool]
 ) -> list[list[str | None]]:
@@ -119,8 +126,7 @@ def _similarity(found: Evaluation, params: EvalParams) -> Table:
         for name, values, counts in zip(found.names, texts, pairs, strict=True)
     ]
     notes = [*rules(found, params), "pairs with an unknown word are skipped", *_best(len(rows), fair)]
-    if params.rare is not None:
-        notes.append(f"rare: pairs with a word that the text has fewer than {params.rare:,} times")
+    notes += rarity(params)
     if any(result.composed for result in found.similarity):
         parts = [
             f"{r.composed:,} of {short[r.label]} in {found.names[r.artifact]}" for r in found.similarity if r.composed

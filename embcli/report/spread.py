@@ -7,7 +7,7 @@ from typing import Any
 
 from embcli.query.evaluate import AnalogyResult, Evaluation
 from embcli.query.seeds import Group, Spread, spread
-from embcli.report.evaluation import METHODS, files_of, percent, rules, short_names
+from embcli.report.evaluation import METHODS, files_of, percent, rarity, rules, short_names
 from embcli.report.tables import Column, Table
 from embcli.spec import EvalParams
 
@@ -60,7 +60,7 @@ def _similarity(found: Evaluation, groups: Sequence[Group], params: EvalParams) 
             results = [by[at, label] for at in group.members]
             row += [_shown(spread([result.spearman for result in results]), _four), f"{results[0].scored:,}"]
         rows.append(row)
-    return Table("Word similarity over seeds", columns, rows, [*rules(found, params), _NOTE])
+    return Table("Word similarity over seeds", columns, rows, [*rules(found, params), *rarity(params), _NOTE])
 
 
 def _accuracies(

@@ -49,12 +49,11 @@ def test_vectors_in_another_order_would_be_seen() -> None:
 def test_rectangular_matrices(shape: tuple[int, int], solver: str) -> None:
     from svd_twin import counts_of
 
-    from embcli.counts.weighting import Weighted
     from embcli.job import Job
     from embcli.models import svd
 
     counts = zipf(*shape)
-    matrix = Weighted(counts_of(counts), "log", 1.0, 1.0, Job(threads=2))
+    matrix = svd.Matrix(counts_of(counts), "log", 1.0, 1.0, Job(threads=2))
     made = getattr(svd, f"_{solver}")(matrix, 10, "counts")
     s = np.linalg.svd(np.log1p(counts), compute_uv=False)[:10]
     assert made.U.shape == (shape[0], 10) and made.V.shape == (shape[1], 10)

@@ -48,8 +48,10 @@ def busiest(plan: Plan, unigram: NDArray[np.int64], size: int) -> float:
     top, all_kept = float(kept.max()), float(kept.sum())
     contexts = 2 * plan.window if plan.fixed_window else plan.window + 1
     predictions = 1 if plan.arch == "cbow" else contexts
-    if plan.loss == "hierarchical":
-        return predictions * all_kept
+    if plan.loss == "hierarchical":  # the root; its inputs grow where one word that is not thinned out is everywhere
+        share = unigram[unigram > 0] / max(int(unigram.sum()), 1)
+        depth = -float(share @ np.log2(share))  # of the tree, which is longer by less than a node
+        return predictions * all_kept * max(contexts * top * depth, 1.0)
     if plan.loss == "softmax":
         return max(predictions, contexts) * top
     noise = noise_of(plan, unigram)

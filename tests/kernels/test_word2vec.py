@@ -23,7 +23,7 @@ from embcli.kernels.tree import huffman
 from embcli.kernels.vectors16 import aligned
 from embcli.models.trainer import Trainer
 from embcli.models.training_plan import Plan, Tables
-from embcli.models.workspace import goal_of, share_of
+from embcli.models.workspace import busiest, goal_of, share_of
 
 ALL = (1 << 64) - 1
 GOLD = int(draws.GOLD)
@@ -399,3 +399,14 @@ def test_small_texts_and_busy_rows_have_short_shares() -> None:
     assert share_of(replace(BASE, lr=0.05), text(500, [10])) == 1
     long.unigram = np.append(10**8 - 499, np.ones(499, np.int64))
     assert share_of(replace(BASE, lr=0.025), long) < 10
+
+
+def test_a_word_that_is_everywhere_makes_a_tree_busy() -> None:
+    """26 M words of Wikipedia diverged by the tree without subsampling: shares were cut for the root alone."""
+    tree = replace(BASE, lr=0.025, loss="hierarchical", sample=0.0)
+    counts = np.full(500, 10**8 // 500)
+    even = busiest(tree, counts, 10**8)
+    counts[0] *= 50
+    assert busiest(tree, counts, int(counts.sum())) > 2 * even
+    thinned = replace(tree, sample=1e-4)
+    assert busiest(thinned, counts, int(counts.sum())) < even  # the word is as rare as the others then

@@ -47,9 +47,7 @@ class Spill:
         return InputError(f"{self._folder}: cannot hold a temporary file: {e.strerror}; allow it, {elsewhere}")
 
     def __del__(self) -> None:
-        with suppress(
-            BaseException
-        ):  # a signal that arrives just here: stop.check raises it once more
+        with suppress(BaseException):  # a signal that arrives just here: stop.check raises it once more
             self.close()
 
     def __len__(self) -> int:

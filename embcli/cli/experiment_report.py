@@ -98,7 +98,8 @@ def _costs(plan: Any, console: Console, more: bool, before: str) -> str:
 
     table = cost_table(plan.builds, plan.experiment.out)
     if console.json:
-        show(labelled(table, report=f"{before}costs"), console)
+        numbers = cost_table(plan.builds, plan.experiment.out, "jsonl")
+        show(labelled(numbers, report=f"{before}costs"), console)
     else:
         console.data("\n" * more)
         show(table, console)

@@ -29,7 +29,7 @@ def connect(where: str, note: Callable[[str], None]) -> Iterator[Any]:
             "--cluster needs Dask, which is not installed: pip install 'embcli[cluster]' (here and on all workers)"
         ) from None
     gc.enable()  # Dask's client is made of cycles, and a run may be long
-    for name in ("distributed", "distributed.client"):  # Dask gives the latter a level of its own
+    for name in ("distributed", "distributed.client", "asyncio"):  # Dask gives the second a level of its own
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         address: Any = where
@@ -58,7 +58,8 @@ def _client(where: str, address: Any) -> Any:
     except (OSError, TimeoutError, ValueError) as e:
         cause = str(e).splitlines()[0] if str(e) and isinstance(e, ValueError) else "nobody answers"
         raise InputError(
-            f"--cluster {where}: no scheduler there ({cause}); start one: dask scheduler, then dask worker {where}"
+            f"--cluster {where}: no scheduler there ({cause}); start one with "
+            "dask scheduler, which prints the address to give here and to dask worker"
         ) from None
 
 

@@ -49,8 +49,8 @@ def _shared(params: Any, job: Job, cluster: Cluster) -> Any:
     """Return the options if they say how many shares there are, which decides the result and so is not guessed."""
     if not params.shared:
         raise UsageError(
-            f"--cluster: trains shares of the text side by side; give --shares N, {cluster.threads} or more here: it "
-            "decides the result, whatever the number of workers"
+            f"--cluster: trains shares of the text side by side; give --shares N of 2 or more (it decides the "
+            f"result, and {cluster.threads} tasks can run at a time here)"
         )
     if params.resume is None and params.shares < cluster.threads:
         job.warn(f"--shares {params.shares}: {cluster.threads - params.shares} tasks at a time have nothing to do")

@@ -66,7 +66,7 @@ def costs(out: str) -> Mapping[tuple[str, str], Cost]:
     found: dict[tuple[str, str], Cost] = {}
     with suppress(OSError), open(os.path.join(out, "log.jsonl"), encoding="utf-8", errors="replace") as file:
         for text in file:
-            with suppress(ValueError, KeyError, TypeError):
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
                 line: dict[str, Any] = json.loads(text)
                 peak = line.get("peak_bytes")
                 cost = Cost(float(line["seconds"]), None if peak is None else int(peak))
@@ -74,8 +74,12 @@ def costs(out: str) -> Mapping[tuple[str, str], Cost]:
     return found
 
 
-def cost_table(builds: Sequence[Build], out: str) -> Table:
-    """Return what artifacts cost when they were made; those that differ by their seed alone are one row."""
+def cost_table(builds: Sequence[Build], out: str, form: str = "table") -> Table:
+    """Return what artifacts cost when they were made; those that differ by their seed alone are one row.
+
+    ``form`` is ``table``, for people, or ``jsonl``, which has bytes as numbers.
+    """
+    size_of: Any = human_bytes if form == "table" else int
     known, facts = costs(out), [store.peek(build.out) for build in builds]
     alike = groups([each["meta"] for each in facts], [build.label for build in builds])
     rows: list[list[Any]] = []
@@ -87,7 +91,7 @@ def cost_table(builds: Sequence[Build], out: str) -> Table:
         rows.append([
             group.name, builds[group.members[0]].step.name, len(group.members),
             *((None, None) if seconds is None else (seconds.mean, seconds.deviation)),
-            human_bytes(max(peaks)) if peaks else None, human_bytes(size),
+            size_of(max(peaks)) if peaks else None, size_of(size),
         ])  # fmt: skip
     columns = [
         Column("artifact"),
@@ -102,6 +106,6 @@ def cost_table(builds: Sequence[Build], out: str) -> Table:
     ]
     notes = [
         "seconds: of the run that made the artifact, mean and standard deviation over seeds; memory: the most that the "
-        "process had, mapped files and compiled code included"
+        "process had, mapped files and compiled code included (on Linux, and of steps that ran alone)"
     ]
     return Table("Costs", columns, rows, notes)

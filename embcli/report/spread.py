@@ -11,7 +11,8 @@ from embcli.report.evaluation import METHODS, files_of, percent, rarity, rules, 
 from embcli.report.tables import Column, Table
 from embcli.spec import EvalParams
 
-_LONG = ("artifact", "seeds", "file", "section", "measure", "method", "mean", "deviation")
+_LONG = ("artifact", "seeds", "file", "section", "measure", "method", "mean", "deviation", "scored", "total")
+_SKIPPED = "pairs and questions with an unknown word are skipped; how many are left, in the seed with fewest"
 _NOTE = "mean +- standard deviation over seeds (n - 1), of artifacts that differ by their seed alone"
 
 
@@ -43,6 +44,15 @@ def _shown(value: Spread | None, form: Callable[[float], str]) -> str | None:
     return form(value.mean) if value.deviation is None else f"{form(value.mean)} +- {form(value.deviation)}"
 
 
+def _least(results: Sequence[Any]) -> tuple[int, int]:
+    """Return how many pairs or questions were scored at least, and how many there are."""
+    return min(result.scored for result in results), results[0].total
+
+
+def _coverage(results: Sequence[Any]) -> str:
+    return "{:,} of {:,}".format(*_least(results))
+
+
 def _four(value: float) -> str:
     return f"{value:.4f}"
 
@@ -58,9 +68,9 @@ def _similarity(found: Evaluation, groups: Sequence[Group], params: EvalParams) 
         row: list[Any] = [group.name, len(group.members)]
         for label in labels:
             results = [by[at, label] for at in group.members]
-            row += [_shown(spread([result.spearman for result in results]), _four), f"{results[0].scored:,}"]
+            row += [_shown(spread([result.spearman for result in results]), _four), _coverage(results)]
         rows.append(row)
-    return Table("Word similarity over seeds", columns, rows, [*rules(found, params), *rarity(params), _NOTE])
+    return Table("Word similarity over seeds", columns, rows, [*rules(found, params), *rarity(params), _SKIPPED, _NOTE])
 
 
 def _accuracies(
@@ -96,9 +106,9 @@ def _analogies(found: Evaluation, groups: Sequence[Group], params: EvalParams) -
                 for part in _parts(found, file):
                     results = _accuracies(found, group, file, method, part)
                     row.append(_shown(spread([result.accuracy for result in results]), percent))
-                row.append(f"{_accuracies(found, group, file, method, 'all')[0].scored:,}")
+                row.append(_coverage(_accuracies(found, group, file, method, "all")))
             rows.append(row)
-    return Table("Analogies over seeds", columns, rows, [*rules(found, params), _NOTE])
+    return Table("Analogies over seeds", columns, rows, [*rules(found, params), _SKIPPED, _NOTE])
 
 
 def _sections(found: Evaluation, groups: Sequence[Group], params: EvalParams, file: str) -> Table:
@@ -127,14 +137,22 @@ def _rows(found: Evaluation, groups: Sequence[Group]) -> Iterator[list[Any]]:
             results = [r for r in found.similarity if r.label == label and r.artifact in group.members]
             for measure in ("spearman", "pearson"):
                 value = spread([getattr(result, measure) for result in results])
-                yield [*head, results[0].file, results[0].section, measure, "cosine", *_numbers(value)]
+                yield [
+                    *head,
+                    results[0].file,
+                    results[0].section,
+                    measure,
+                    "cosine",
+                    *_numbers(value),
+                    *_least(results),
+                ]
         for key in dict.fromkeys((r.file, r.method, r.part, r.section) for r in found.analogies):
             file, method, part, section = key
             tried = _accuracies(found, group, file, method, part, section)
             what = {"section": section, "all": ""}.get(part, f"({part})")
             for measure in ("accuracy", "accuracy_all"):
                 value = spread([getattr(result, measure) for result in tried])
-                yield [*head, file, what, measure, method, *_numbers(value)]
+                yield [*head, file, what, measure, method, *_numbers(value), *_least(tried)]
 
 
 def _numbers(value: Spread | None) -> tuple[float | None, float | None]:

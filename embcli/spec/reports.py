@@ -162,7 +162,7 @@ class EvalParams(Params):
         if self.rare is not None and not self.similarity:
             raise UsageError("--rare belongs to --similarity; give --similarity FILE too")
         if self.spread and (self.misses or not (self.similarity or self.analogies)):
-            raise UsageError("--spread: is that of --similarity and --analogies; give one of them, and no --misses")
+            raise UsageError("--spread: is that of --similarity and --analogies, not of --misses or --geometry alone")
         if self.clusters == 1:
             raise UsageError("--clusters: expected at least 2, found 1")
 

@@ -83,6 +83,7 @@ def test_costs_stand_at_the_end_of_the_report(lab: Path) -> None:
     (row,) = (line for line in told("run", lab / "small.yaml") if line.get("artifact") == "trained dim=8")
     assert row["seeds"] == 3 and row["seconds"] == pytest.approx(statistics.mean(seconds))
     assert row["deviation"] == pytest.approx(statistics.stdev(seconds))
+    assert row["size"] == (lab / "made" / "trained-dim=8-seed=0.npz").stat().st_size
     if Path("/proc/self/clear_refs").exists():
         assert all(line["peak_bytes"] > 10_000_000 for line in logged)
 
@@ -91,6 +92,14 @@ def test_memory_is_known_only_of_steps_that_run_alone(lab: Path) -> None:
     ok("run", lab / "small.yaml", "--force", "--jobs", "2")
     logged = [json.loads(text) for text in (lab / "made" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert all(line["peak_bytes"] is None for line in logged[-7:])
+
+
+def test_a_log_that_was_damaged_lacks_what_it_lacks(lab: Path) -> None:
+    log = lab / "made" / "log.jsonl"
+    kept = log.read_bytes()
+    log.write_bytes(b'[]\nnull\n7\n{"a": 1}\ngarbage\n\xff\xfe\n')
+    assert "Costs" in ok("run", lab / "small.yaml").text
+    log.write_bytes(kept)
 
 
 def test_costs_are_true_or_false(lab: Path) -> None:

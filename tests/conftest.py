@@ -18,7 +18,9 @@ from browser import Browser
 from hypothesis import HealthCheck, settings
 from zygote import FORKS
 
-settings.register_profile("embcli", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile(  # half of the usual examples: all tests together have ten minutes
+    "embcli", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
 settings.load_profile("embcli")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embcli.models.trainer import Trainer
-from embcli.models.workspace import noise_of
+from embcli.models.workspace import contexts_of, noise_of
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ def paces(trainer: Trainer) -> tuple[Floats, Floats]:
         kept = np.minimum(np.sqrt(plan.sample / share) + plan.sample / share, 1) if plan.sample else 1.0
     size = len(trainer.tables.outputs)
     words: Floats = np.where(unigram > 0, share * kept, 0)  # of each word, in a token of the text
-    reach = 2 * plan.window if plan.fixed_window else plan.window + 1
+    reach = contexts_of(plan)
     if plan.loss == "hierarchical":
         depth = np.diff(goal.path_offsets)
         outputs: Floats = np.bincount(goal.path, np.repeat(words, depth), size).astype(np.float64, copy=False)

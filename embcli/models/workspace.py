@@ -46,7 +46,7 @@ def busiest(plan: Plan, unigram: NDArray[np.int64], size: int) -> float:
     """Return how many steps the row that takes most of them takes for a token of the text, roughly."""
     kept = kept_of(plan, unigram, size)
     top, all_kept = float(kept.max()), float(kept.sum())
-    contexts = 2 * plan.window if plan.fixed_window else plan.window + 1
+    contexts = contexts_of(plan)
     predictions = 1 if plan.arch == "cbow" else contexts
     if plan.loss == "hierarchical":  # the root; its inputs grow where one word that is not thinned out is everywhere
         share = unigram[unigram > 0] / max(int(unigram.sum()), 1)
@@ -59,6 +59,11 @@ def busiest(plan: Plan, unigram: NDArray[np.int64], size: int) -> float:
     return max(output, contexts * top * (1 + plan.negative))
 
 
+def contexts_of(plan: Plan) -> int:
+    """Return how many words a window has beside its centre, on average."""
+    return 2 * plan.window if plan.fixed_window else plan.window + 1
+
+
 def kept_of(plan: Plan, unigram: NDArray[np.int64], size: int) -> NDArray[np.float64]:
     """Return how often each word is kept, for a token of the text."""
     kept: NDArray[np.float64] = unigram / max(size, int(unigram.sum()), 1)
@@ -68,7 +73,7 @@ def kept_of(plan: Plan, unigram: NDArray[np.int64], size: int) -> NDArray[np.flo
 def span_of(plan: Plan, tokens: Tokens, lists: Lists, share: int) -> int:
     """Return the blocks of a span: ``SPAN`` tokens, or fewer where words push rows that they share."""
     unigram, size = np.asarray(tokens.unigram), len(tokens.ids)
-    contexts = 2 * plan.window if plan.fixed_window else plan.window + 1
+    contexts = contexts_of(plan)
     steps = contexts * most_shared(kept_of(plan, unigram, size), lists) * (1 + plan.negative)
     return max(1, int(min(SPAN, SHARED / (plan.lr * max(steps, 1e-12)))) // (plan.lanes * share))
 
